@@ -1,0 +1,130 @@
+"""The two roofs: where they meet, how high they are, and which one an operator is under."""
+
+from collections.abc import Callable, Iterable
+
+from .checks import check_positive, check_whole
+from .operators import Cost, gemm
+
+# --8<-- [start:regime]
+RIDGE = 165  # FLOP/byte: an RTX 4090's 165.2 TFLOP/s over 1 TB/s, rounded
+
+
+def regime(I: float, ridge: float = RIDGE) -> str:
+    """Which roof limits a kernel of intensity I: flat from the ridge on."""
+    check_positive(I=I, ridge=ridge)
+    return "compute-bound" if ridge <= I else "memory-bound"
+# --8<-- [end:regime]
+
+
+def ridge_point(peak: float, bandwidth: float) -> float:
+    """I* = P / B in FLOP/byte: the least intensity at which a kernel can reach the peak.
+
+    Args:
+        peak: P in FLOP/s. bandwidth: B in byte/s.
+
+    Raises:
+        ValueError: either is not positive and finite.
+
+    >>> round(ridge_point(165.2e12, 1008e9), 1)
+    163.9
+
+    Source: Williams, Waterman & Patterson, CACM 52(4), 2009.
+    """
+    check_positive(peak=peak, bandwidth=bandwidth)
+    return peak / bandwidth
+
+
+def attainable(I: float, peak: float, bandwidth: float) -> float:
+    """Attainable performance min(P, I * B) in FLOP/s, for intensity I in FLOP/byte.
+
+    Raises:
+        ValueError: an argument is not positive and finite.
+
+    >>> attainable(7, 165.2e12, 1008e9) / 1e12
+    7.056
+
+    Source: Williams, Waterman & Patterson, CACM 52(4), 2009.
+    """
+    check_positive(I=I, peak=peak, bandwidth=bandwidth)
+    return min(peak, I * bandwidth)
+
+
+def time_floor(costs: Iterable[Cost], peak: float, bandwidth: float) -> float:
+    """Least seconds for kernels run one after the other: the sum of max(F / P, bytes / B).
+
+    Each kernel is held back by its own roof, so this is at least the floor of their sum taken as one kernel.
+
+    Raises:
+        ValueError: peak (FLOP/s) or bandwidth (byte/s) is not positive and finite.
+    """
+    check_positive(peak=peak, bandwidth=bandwidth)
+    return sum(max(cost.flops / peak, cost.bytes / bandwidth) for cost in costs)
+
+
+def gemm_limit(K: int, N: int, b_x: float = 2, b_y: float = 2) -> float:
+    """The intensity that no batch exceeds: that of a linear layer as M grows without bound, in FLOP/byte.
+
+    2KN / (b_x K + b_y N); the weights' share of the traffic has vanished, and with it their width.
+
+    Raises:
+        ValueError: K or N is not a positive whole number, or a width is not positive.
+
+    >>> round(gemm_limit(3584, 16), 1)  # a LoRA A-matrix of rank 16
+    15.9
+    """
+    per_token = gemm(1, K, N, b_x, 1, b_y)
+    return per_token.flops / (per_token.bytes - per_token.traffic["W"])
+
+
+def gemm_crossing(K: int, N: int, ridge: float, b_x: float = 2, b_w: float = 2, b_y: float = 2) -> float | None:
+    """M*: the tokens in flight, not rounded, at which a linear layer's intensity equals the ridge point.
+
+    From 1/I = (b_x/N + b_w/M + b_y/K) / 2 follows M* = b_w / (2/I* - b_x/N - b_y/K).
+
+    Returns:
+        None where no batch reaches the ridge: arithmetic on it fails instead of passing for a number.
+
+    Raises:
+        ValueError: K or N is not a positive whole number, a width or the ridge is not positive and finite.
+
+    >>> round(gemm_crossing(3584, 512, ridge=165), 1)
+    261.2
+    >>> print(gemm_crossing(3584, 128, ridge=165))  # a router for 128 experts
+    None
+    """
+    check_positive(ridge=ridge, b_w=b_w)
+    limit = gemm_limit(K, N, b_x, b_y)
+    return b_w / (2 / ridge - 2 / limit) if limit > ridge else None
+
+
+def first_compute_bound(intensity: Callable[[int], float], ridge: float = RIDGE, at_most: int = 2**40) -> int | None:
+    """The least whole size (tokens, context, batch, …) at which an operator is compute-bound.
+
+    Args:
+        intensity: FLOP/byte as a function of the size; must not fall as the size grows.
+        ridge: I* in FLOP/byte. at_most: the largest size tried.
+
+    Returns:
+        None where even at_most is memory-bound.
+
+    Raises:
+        ValueError: the ridge is not positive and finite, or at_most not a positive whole number.
+
+    >>> from roofline_calc import gemm_intensity
+    >>> first_compute_bound(lambda M: gemm_intensity(M, 3584, 512))
+    262
+    """
+    check_whole(at_most=at_most)
+    high = 1
+    while regime(intensity(high), ridge) == "memory-bound":
+        if high == at_most:
+            return None
+        high = min(2 * high, at_most)
+    low = high // 2
+    while high - low > 1:  # memory-bound at low (or low is 0), compute-bound at high
+        middle = (low + high) // 2
+        if regime(intensity(middle), ridge) == "memory-bound":
+            low = middle
+        else:
+            high = middle
+    return high
