@@ -1,0 +1,179 @@
+"""Roofline charts as SVG (needs matplotlib: ``pip install roofline-calc[figure]``).
+
+Text stays text, set in the reader's own fonts; every chart has the same axes, colours and marks. What is
+memory-bound is blue and round, what is compute-bound vermilion and square, so that the colour never speaks
+alone. A chart is drawn once, in the light palette; `in_dark` swaps its colours.
+"""
+
+import io
+import logging
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from .roofline import attainable, first_compute_bound, regime, ridge_point
+
+mpl.use("svg")
+logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # glyphs are the browser's business
+
+# role: (light, dark). Blue and vermilion of Okabe and Ito's colour-blind-safe set, darkened or lightened until
+# text in them has a contrast of 4.5:1 on the page.
+PALETTE = {
+    "ink": ("#1f2933", "#e3e7eb"),
+    "muted": ("#55606b", "#a9b3bd"),
+    "grid": ("#dfe3e8", "#3b424d"),
+    "memory-bound": ("#00629b", "#5cb8ee"),
+    "compute-bound": ("#b04a00", "#ff9d5c"),
+}
+INK, MUTED, GRID = (PALETTE[role][0] for role in ("ink", "muted", "grid"))
+MARKS = {"memory-bound": "o", "compute-bound": "s"}
+WIDE, NARROW = (7.2, 4.4), (3.9, 4.4)  # inches: beside text, and on a phone
+
+
+@dataclass(frozen=True)
+class Point:
+    """A kernel on the chart: its label, its intensity in FLOP/byte, and where the label goes.
+
+    ``offset`` is in points from the mark to the label's ``align`` edge ("left", "center" or "right").
+    ``measured`` in FLOP/s puts the mark there instead of on the roof.
+    """
+
+    label: str
+    intensity: float
+    offset: tuple[float, float] = (8, -14)
+    align: str = "left"
+    measured: float | None = None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Intensity as a function of a size: a label, the range of sizes, and FLOP/byte at a size."""
+
+    label: str
+    sizes: range
+    intensity: Callable[[int], float]
+    style: str = "-"
+
+
+def roofline_svg(points: Sequence[Point], peak: float, bandwidth: float, words: Mapping[str, str],
+                 size: tuple[float, float] = WIDE) -> str:
+    """The chart of Williams et al.: memory roof I * B, compute roof P, their ridge, and kernels on it.
+
+    Args:
+        peak: P in FLOP/s. bandwidth: B in byte/s.
+        words: ``lang``, ``title`` (for screen readers), ``intensity`` and ``performance`` (the axes),
+            ``memory-bound``, ``compute-bound`` (along the roofs) and ``ridge`` (a format of I*).
+        size: `WIDE` or `NARROW`, in inches.
+
+    Raises:
+        ValueError: peak or bandwidth is not positive and finite.
+    """
+    ridge, low, high = ridge_point(peak, bandwidth), 0.4, 4096
+    with _chart(words, size, right_margin=0.12 if size == WIDE else 0.34) as (axes, out):
+        for bound, ends in (("memory-bound", (low, ridge)), ("compute-bound", (ridge, high))):
+            roof = [attainable(end, peak, bandwidth) / 1e12 for end in ends]
+            axes.plot(ends, roof, color=_colour(bound), lw=2.6, solid_capstyle="butt", zorder=2)
+        axes.plot([ridge] * 2, [1e-3, peak / 1e12], color=MUTED, lw=1, ls=(0, (2, 3)), zorder=1)
+        axes.text(ridge * 0.93, 0.34, words["ridge"].format(ridge), color=MUTED, ha="right", va="bottom")
+        axes.text(0.62, 1.15, words["memory-bound"] + " I·B", color=_colour("memory-bound"), weight="bold",
+                  ha="left", va="bottom", rotation=_slope(axes, size), rotation_mode="anchor")
+        axes.annotate(words["compute-bound"] + " P", (high, peak / 1e12), (0 if size == WIDE else 22, 7),
+                      textcoords="offset points", color=_colour("compute-bound"), weight="bold", ha="right")
+        for point in points:
+            bound = regime(point.intensity, ridge)
+            height = (point.measured or attainable(point.intensity, peak, bandwidth)) / 1e12
+            axes.plot(point.intensity, height, MARKS[bound], color=_colour(bound), ms=8, mec="white", mew=0, zorder=3)
+            axes.annotate(point.label, (point.intensity, height), point.offset, textcoords="offset points",
+                          color=INK, ha=point.align, va="center")
+        axes.set(xlim=(low, high), ylim=(0.3, 520), xlabel=words["intensity"], ylabel=words["performance"])
+    return out.getvalue()
+
+
+def curves_svg(curves: Sequence[Curve], ridge: float, words: Mapping[str, str],
+               size: tuple[float, float] = WIDE) -> str:
+    """Intensity against a size, with the ridge as a line: below it memory-bound, above it compute-bound.
+
+    Each curve is blue below the ridge and vermilion above; a square marks the first compute-bound size.
+
+    Args:
+        ridge: I* in FLOP/byte. words: as for `roofline_svg`, with ``size`` for the horizontal axis.
+
+    Raises:
+        ValueError: the ridge is not positive and finite.
+    """
+    with _chart(words, size, right_margin=0.82) as (axes, out):
+        sizes = [size for curve in curves for size in curve.sizes]
+        axes.plot([min(sizes), max(sizes)], [ridge] * 2, color=MUTED, lw=1, ls=(0, (2, 3)))
+        for bound, shift, align in (("compute-bound", 1.12, "bottom"), ("memory-bound", 0.88, "top")):
+            axes.text(min(sizes) * 1.1, ridge * shift, words[bound], color=_colour(bound), weight="bold", va=align)
+        for curve in curves:
+            first, last = curve.sizes[0], curve.sizes[-1]
+            turn = first_compute_bound(curve.intensity, ridge, at_most=last)
+            for bound, start, end in (("memory-bound", first, turn or last), ("compute-bound", turn or last, last)):
+                line = sorted({round(start * (end / start) ** (step / 32)) for step in range(33)})
+                axes.plot(line, [curve.intensity(at) for at in line], curve.style, color=_colour(bound), lw=2)
+            if turn is not None:
+                axes.plot(turn, curve.intensity(turn), MARKS["compute-bound"], color=_colour("compute-bound"), ms=7)
+            axes.annotate(curve.label, (last, curve.intensity(last)), (5, 0),
+                          textcoords="offset points", color=INK, va="center", annotation_clip=False)
+        axes.set(xlim=(min(sizes), max(sizes)), xlabel=words["size"], ylabel=words["intensity"])
+    return out.getvalue()
+
+
+def in_dark(svg: str) -> str:
+    """The same chart in the dark palette."""
+    for light, dark in PALETTE.values():
+        svg = svg.replace(light, dark)
+    return svg
+
+
+def _colour(bound: str) -> str:
+    return PALETTE[bound][0]
+
+
+def _slope(axes: Axes, size: tuple[float, float]) -> float:
+    """Degrees at which a line of slope one appears on log-log axes of about this size."""
+    return 42.0 if size == WIDE else 56.0
+
+
+@contextmanager
+def _chart(
+    words: Mapping[str, str], size: tuple[float, float], right_margin: float
+) -> Iterator[tuple[Axes, io.StringIO]]:
+    """Log-log axes in the house style; the SVG is in the buffer when the block ends."""
+    style: dict[Any, Any] = {
+        "svg.fonttype": "none",  # text stays text
+        "svg.hashsalt": "roofline",  # the same bytes at every build
+        "font.sans-serif": ["DejaVu Sans"],  # it only measures; ships with matplotlib
+        "font.size": 10.5,
+        "text.color": INK, "axes.labelcolor": INK, "xtick.color": MUTED, "ytick.color": MUTED,
+        "axes.edgecolor": MUTED, "axes.spines.top": False, "axes.spines.right": False,
+        "axes.grid": True, "grid.color": GRID, "grid.linewidth": 0.8, "axes.axisbelow": True,
+        "xtick.major.size": 3, "ytick.major.size": 3,
+    }  # fmt: skip
+    out = io.StringIO()
+    with mpl.rc_context(style), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")
+        figure = Figure(figsize=size)
+        # Fixed margins: with constrained layout every chart is drawn twice, and the build waits for it.
+        left, right, bottom, top = 0.82, right_margin, 0.56, 0.12  # inches
+        axes = figure.add_axes((left / size[0], bottom / size[1],
+                                1 - (left + right) / size[0], 1 - (bottom + top) / size[1]))
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(lambda value, _: f"{value:g}")
+            axis.set_minor_locator(NullLocator())
+        yield axes, out
+        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Title": words["title"]})
+    svg = out.getvalue().replace("'DejaVu Sans', sans-serif", "system-ui, sans-serif")
+    out.seek(0)
+    out.truncate()
+    out.write(svg.replace("<svg ", f'<svg lang="{words["lang"]}" ', 1))

@@ -1,0 +1,93 @@
+"""The lesson's charts, every position computed by the calculator: light and dark, wide and narrow, in both languages:
+
+    {language: {name: svg}}
+
+printed as JSON for the build."""
+
+import json
+from collections.abc import Callable
+
+from roofline_calc import QWEN, RTX_4090, attention, attn_intensity, gemm_intensity
+from roofline_calc.figure import NARROW, WIDE, Curve, Point, curves_svg, in_dark, roofline_svg
+
+HEADS = QWEN.n_q, QWEN.n_kv, QWEN.head_dim
+SHAPES = QWEN.projections()
+
+WORDS = {
+    "zh": {
+        "lang": "zh",
+        "title": f"{RTX_4090.name} 的算子 roofline",
+        "intensity": "算术强度 I（FLOP/byte）",
+        "performance": "可达性能（TFLOP/s）",
+        "memory-bound": "访存受限",
+        "compute-bound": "算力受限",
+        "ridge": "拐点 I* = {:.1f}",
+        "tokens": "同批 token 数 M",
+        "context": "prefill 长度 S（token）",
+        "prefill": "prefill attention",
+    },
+    "en": {
+        "lang": "en",
+        "title": f"Operator roofline of an {RTX_4090.name}",
+        "intensity": "arithmetic intensity I (FLOP/byte)",
+        "performance": "attainable performance (TFLOP/s)",
+        "memory-bound": "memory-bound",
+        "compute-bound": "compute-bound",
+        "ridge": "ridge point I* = {:.1f}",
+        "tokens": "tokens in flight M",
+        "context": "prefill length S (tokens)",
+        "prefill": "prefill attention",
+    },
+}
+
+
+def operators(words: dict[str, str], size: tuple[float, float]) -> str:
+    """One layer's operators on the roofs of an RTX 4090."""
+    prefill = attention(*HEADS, 2048, 2048, mask="causal").intensity
+    points = [
+        Point("q_proj, M = 1", gemm_intensity(1, *SHAPES["q_proj"])),
+        Point("decode attention", attention(*HEADS, 1, 2048).intensity),
+        Point("k_proj, M = 256", gemm_intensity(256, *SHAPES["k_proj"]), (-10, 2), "right"),
+        Point("q_proj, M = 256", gemm_intensity(256, *SHAPES["q_proj"]), (3, -15)),
+        Point(words["prefill"], prefill, (30, -32), "center" if size == WIDE else "right"),
+    ]
+    return roofline_svg(points, RTX_4090.peak_of("bf16"), RTX_4090.bandwidth, words, size)
+
+
+def knob(words: dict[str, str], size: tuple[float, float]) -> str:
+    """GEMM intensity is a knob that M turns; the thinner the layer, the later it crosses."""
+    sizes = range(1, 4097)
+    layers = {"q_proj": SHAPES["q_proj"], "k_proj": SHAPES["k_proj"],
+              "N = 128": (QWEN.hidden, 128)}
+    curves = [Curve(name, sizes, lambda M, kn=kn: gemm_intensity(M, *kn)) for name, kn in layers.items()]
+    return curves_svg(curves, RTX_4090.ridge(), words | {"size": words["tokens"]}, size)
+
+
+def accountings(words: dict[str, str], size: tuple[float, float]) -> str:
+    """Prefill attention as each accounting sees it."""
+    def prefill(**options: str | int) -> Callable[[int], float]:
+        return lambda S: attention(*HEADS, S, S, **options).intensity
+
+    sizes = range(1, 8193)
+    curves = [
+        Curve("kv-only", sizes, lambda S: attn_intensity(*HEADS[:2], "prefill", S), "--"),
+        Curve("q+kv+o", sizes, prefill()),
+        Curve("causal", sizes, prefill(mask="causal")),
+        Curve("naive ×4", sizes, prefill(passes=4), ":"),
+    ]
+    return curves_svg(curves, RTX_4090.ridge(), words | {"size": words["context"]}, size)
+
+
+def main() -> None:
+    charts = {"roofline": operators, "gemm-knob": knob, "attention-accountings": accountings}
+    drawn: dict[str, dict[str, str]] = {language: {} for language in WORDS}
+    for language, words in WORDS.items():
+        for name, draw in charts.items():
+            for suffix, size in (("", WIDE), (".narrow", NARROW)):
+                svg = draw(words, size)
+                drawn[language] |= {name + suffix: svg, f"{name}{suffix}.dark": in_dark(svg)}
+    print(json.dumps(drawn, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()
