@@ -1,0 +1,49 @@
+"""Run the project's code for the build, in a subprocess that always sees the sources as they are now.
+
+An in-process import would go stale under ``mkdocs serve``; a subprocess memoised on a digest of the sources
+is fresh after every edit and costs nothing in between.
+"""
+
+import functools
+import hashlib
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ("roofline_calc", "snippets")
+
+
+class ComputationError(Exception):
+    """The project's code could not be run, or failed; the message is for the author of the page."""
+
+
+def source_digest() -> str:
+    """Changes when, and only when, a file that computed content depends on changes."""
+    digest = hashlib.sha256()
+    for folder in SOURCES:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in {".py", ".toml"}:
+                digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def python(*arguments: str, stdin: str = "") -> str:
+    """What ``python ARGUMENTS`` prints, run at the top of the repository."""
+    return _python(source_digest(), arguments, stdin)
+
+
+@functools.lru_cache(maxsize=64)
+def _python(digest: str, arguments: tuple[str, ...], stdin: str) -> str:
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT, env=environment, input=stdin, capture_output=True, text=True, encoding="utf-8",
+    )  # fmt: skip
+    if done.returncode:
+        raise ComputationError(
+            f"`{shlex.join(['python', *arguments])}` ended with status {done.returncode}:\n{done.stderr.strip()}"
+        )
+    return done.stdout

@@ -1,0 +1,37 @@
+"""Evaluate replacement fields with the names of roofline_calc: a JSON list in, a JSON list out.
+
+Run by the build in a subprocess. For the field ``expression:format`` of an f-string the answer is
+``{"text": …, "value": …, "expression": …}``, or ``{"error": …}``.
+"""
+
+import ast
+import json
+import sys
+from typing import Any
+
+import roofline_calc
+
+NAMES = {name: getattr(roofline_calc, name) for name in roofline_calc.__all__}
+
+
+def evaluate(field: str) -> dict[str, str]:
+    """One field's text as an f-string shows it, its value in full, and the expression alone."""
+    try:
+        tree = ast.parse(f"f'''{{{field}}}'''", mode="eval")
+        match tree.body:
+            case ast.JoinedStr(values=[ast.FormattedValue(value=expression)]):
+                pass
+            case _:
+                raise SyntaxError("not one f-string replacement field, as in {{ expression:.1f }}")
+        value = _eval(ast.Expression(expression))
+        return {"text": _eval(tree), "value": str(value), "expression": ast.unparse(expression)}
+    except Exception as error:  # whatever an author's expression can raise; the build names it
+        return {"error": f"{type(error).__name__}: {error}"}
+
+
+def _eval(tree: ast.Expression) -> Any:
+    return eval(compile(ast.fix_missing_locations(tree), "<page>", "eval"), dict(NAMES))
+
+
+if __name__ == "__main__":
+    print(json.dumps([evaluate(field) for field in json.load(sys.stdin)]))

@@ -1,0 +1,123 @@
+r"""TeX becomes MathML at build time: no JavaScript, and a screen reader reads the formula itself.
+
+Formulas stand between ``\(…\)`` or ``\[…\]``. An unknown macro stops the build. The site brings its own maths
+font, STIX Two Math cut down to the characters that its formulas use.
+"""
+
+import functools
+import html
+import io
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from computed import ROOT
+from fontTools import subset
+from fontTools.ttLib import TTFont
+from math_core import LatexError, LatexToMathML
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File
+
+SPAN = re.compile(r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<tex>.*?)\\[)\]]</(?P=tag)>', re.DOTALL)
+INLINE = re.compile(r"\\\((?P<tex>.*?)\\\)")
+CONVERTER = LatexToMathML(annotation=False)
+
+# Whatever a page may yet use; so the font seldom changes, and both languages share one.
+LETTERS = "".join(map(chr, range(0x21, 0x7F)))
+SIGNS = "−±·×÷≈≠≤≥≪≫→∞∑∏√∈⋅…⊤′∗"
+
+
+class MathsError(Exception):
+    """TeX that cannot be typeset."""
+
+
+def mathml(tex: str, display: bool) -> str:
+    """One formula as MathML.
+
+    Raises:
+        MathsError: a macro is unknown or the TeX is malformed.
+    """
+    try:
+        return CONVERTER.convert_with_local_state(tex, displaystyle=display)
+    except LatexError as error:
+        raise MathsError(f"cannot typeset \\({tex}\\): {error}") from error
+
+
+def typeset(content: str) -> str:
+    """A page's HTML with every formula as MathML; one on lines of its own scrolls sideways where it is too wide."""
+
+    def replace(span: re.Match[str]) -> str:
+        display = span["tag"] == "div"
+        formula = mathml(html.unescape(span["tex"]), display)
+        return f'<div class="formula">{formula}</div>' if display else formula
+
+    return SPAN.sub(replace, content)
+
+
+@functools.lru_cache(maxsize=4)
+def font(characters: frozenset[str]) -> bytes:
+    """STIX Two Math (SIL Open Font License) as woff2, with the glyphs that these characters need."""
+    options = subset.Options()
+    options.flavor = "woff2"
+    options.layout_features = ["ssty"]  # the smaller forms of super- and subscripts; MATH itself is always kept
+    stix = TTFont(_stix())
+    subsetter = subset.Subsetter(options)
+    subsetter.populate(unicodes=sorted(map(ord, characters)))
+    subsetter.subset(stix)
+    stix.flavor = "woff2"
+    out = io.BytesIO()
+    stix.save(out)
+    return out.getvalue()
+
+
+def _stix() -> Path:
+    carrier = find_spec("ziamath")  # only looked up: importing it would load a whole renderer
+    if carrier is None or carrier.origin is None:
+        raise MathsError("the maths font is missing: pip install -r requirements/site.txt")
+    return Path(carrier.origin).parent / "fonts" / "STIXTwoMath-Regular.ttf"
+
+
+def characters_of(content: str) -> set[str]:
+    """Characters that the page's MathML shows, in the letterforms that it shows them in."""
+    text = html.unescape(re.sub(r"<[^>]*>", "", "".join(re.findall(r"<math.*?</math>", content, re.DOTALL))))
+    italic = {_italic(character) for character in text}
+    return {letter for letter in set(text) | italic if not letter.isspace() and not "\u2e80" <= letter <= "\uffff"}
+
+
+def _italic(letter: str) -> str:
+    """A one-letter identifier is shown in mathematical italic."""
+    if letter == "h":
+        return "\u210e"
+    for first, last, start in (("A", "Z", 0x1D434), ("a", "z", 0x1D44E), ("α", "ω", 0x1D6FC), ("Α", "Ω", 0x1D6E2)):
+        if first <= letter <= last:
+            return chr(start + ord(letter) - ord(first))
+    return letter
+
+
+_used: set[str] = {form for letter in LETTERS + SIGNS for form in (letter, _italic(letter))}
+
+
+def on_page_content(content: str, page: Any, config: Any, files: Any) -> str:
+    def retitle(entries: Any) -> None:
+        for entry in entries:
+            entry.title = INLINE.sub(lambda found: mathml(html.unescape(found["tex"]), False), entry.title)
+            retitle(entry.children)
+
+    try:
+        retitle(page.toc)
+        content = typeset(content)
+    except MathsError as error:
+        raise PluginError(f"{Path(page.file.abs_src_path).relative_to(ROOT)}: {error}") from error
+    _used.update(characters_of(content))
+    return content
+
+
+def on_files(files: Any, config: Any) -> Any:
+    files.append(File.generated(config, "assets/math.woff2", content=b""))
+    return files
+
+
+def on_env(env: Any, config: Any, files: Any) -> Any:
+    files.get_file_from_path("assets/math.woff2").content_bytes = font(frozenset(_used))
+    return env
