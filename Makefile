@@ -1,0 +1,31 @@
+# Each line of a recipe is one a person could type. The virtual environment is made on first use.
+PYTHON ?= python3
+VENV := .venv/bin
+export NO_MKDOCS_2_WARNING := 1
+
+.PHONY: serve build test lint clean
+
+serve: .venv/site.done  ## both languages on http://127.0.0.1:8000/, reloading on every edit
+	$(VENV)/python -m mkdocs serve --strict
+
+build: .venv/site.done  ## both languages into site/
+	$(VENV)/python -m mkdocs build --strict
+
+test: .venv/test.done lint  ## every test; those of the browser need Chromium
+	$(VENV)/python -m pytest -n 2
+
+lint: .venv/test.done
+	$(VENV)/ruff check .
+	$(VENV)/mypy
+
+clean:
+	rm -rf site .cache .venv
+
+.venv/site.done: requirements/site.txt requirements/constraints.txt
+	$(PYTHON) -m venv .venv
+	$(VENV)/python -m pip install --quiet -r requirements/site.txt
+	touch $@
+
+.venv/test.done: .venv/site.done requirements/test.txt requirements/constraints.txt
+	$(VENV)/python -m pip install --quiet -r requirements/test.txt
+	touch $@
