@@ -1,4 +1,12 @@
+import http.server
 import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -6,8 +14,61 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
+LANGUAGES = ("zh", "en")
+PAGES = sorted(path.name for path in (ROOT / "docs" / "zh").glob("*.md"))
+SITE_PARTS = ("docs", "roofline_calc", "snippets", "mkdocs.yml", "mkdocs.en.yml")
+
+
+def mkdocs_build(root: Path, into: Path, site_url: str = "https://operator-roofline.example/"):
+    """`mkdocs build --strict` of the repository at root; the finished process, with its output as text."""
+    return subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(into)],
+        cwd=root, capture_output=True, text=True, encoding="utf-8",
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "SITE_URL": site_url},
+    )  # fmt: skip
+
 
 @pytest.fixture(scope="session")
 def oracles() -> dict[str, Any]:
     """Values worked out with exact rational arithmetic by other hands than the calculator's."""
     return json.loads((ROOT / "tests" / "oracles.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("site")
+
+
+@pytest.fixture(scope="session")
+def served(folder: Path) -> Iterator[str]:
+    """The address at which the site is served, and for which it is built: canonical links must lead there."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="session")
+def site(folder: Path, served: str) -> Path:
+    """The strict build of both languages."""
+    done = mkdocs_build(ROOT, folder, served)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of all that the build reads, for a test to break."""
+    for part in SITE_PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, tmp_path / part)
+    return tmp_path

@@ -1,0 +1,149 @@
+"""Every claim the lesson makes in words, proved: verdicts, "never", "ignores", "the same", and the longhand sums."""
+
+from fractions import Fraction
+
+import pytest
+
+from roofline_calc import QWEN, RTX_4090, attention, attn_intensity, gemm, gemm_crossing, gemm_intensity, regime
+
+RIDGES = [165, Fraction(1652 * 10**11, 1008 * 10**9)]  # the lesson's, and 165.2 TFLOP/s over 1008 GB/s
+HEADS = (28, 4, 128)
+SHAPES = {"q/o": (3584, 3584), "k/v": (3584, 512), "gate/up": (3584, 18944), "down": (18944, 3584)}
+
+
+def test_the_catalogue_says_what_the_page_says_of_the_card():
+    """Top of the page and §2: 165.2 TFLOP/s dense BF16, 1008 GB/s, 24 GB, 72 MiB of L2."""
+    assert (RTX_4090.peak_of("bf16"), RTX_4090.bandwidth) == (165.2e12, 1008e9)
+    assert (RTX_4090.memory, RTX_4090.last_level_cache) == (24 * 2**30, 72 * 2**20)
+
+
+def test_the_model_is_the_one_the_page_names():
+    assert (QWEN.hidden, QWEN.layers, QWEN.n_q, QWEN.n_kv, QWEN.head_dim) == (3584, 28, 28, 4, 128)
+    assert (QWEN.intermediate, QWEN.vocab, QWEN.bytes_per_element) == (18944, 152064, 2)
+    assert not QWEN.tied_embeddings
+
+
+@pytest.mark.parametrize("ridge", RIDGES)
+def test_every_verdict_of_the_table_holds_at_both_ridges(ridge):
+    """§2, §4.3: what is memory-bound at 165 is so at 163.889, and the other way round."""
+    verdicts = {(M, name): regime(gemm_intensity(M, *SHAPES[name]), ridge) for M in (1, 256) for name in SHAPES}
+    assert [where for where, verdict in verdicts.items() if verdict == "compute-bound"] == [
+        (256, "q/o"), (256, "gate/up"), (256, "down"),
+    ]  # fmt: skip
+    for S in (128, 512, 2048):
+        assert regime(attn_intensity(28, 4, "decode", S), ridge) == "memory-bound"
+        assert regime(attn_intensity(28, 4, "prefill", S), ridge) == "compute-bound"
+        full = [attention(*HEADS, S, S, mask=mask).intensity for mask in ("none", "causal")]
+        assert {regime(I, ridge) for I in full} == {"memory-bound" if S == 128 else "compute-bound"}
+
+
+def test_reciprocals_add_up_when_an_element_has_two_bytes():
+    """§3.1: 1/I = 1/M + 1/K + 1/N, exactly."""
+    for M, K, N in [(1, 3584, 512), (256, 3584, 18944), (7, 11, 13)]:
+        assert 1 / gemm_intensity(M, K, N, Fraction(2)) == Fraction(1, M) + Fraction(1, K) + Fraction(1, N)
+
+
+def test_few_tokens_give_two_flops_per_byte_of_weight_and_token():
+    """§3.1: M = 1 tends to 2/b, M much less than K and N to 2M/b."""
+    wide = 2**40
+    for M in (1, 5, 64):
+        for b in (1, 2, 4):
+            assert gemm_intensity(M, wide, wide, b) == pytest.approx(2 * M / b, rel=1e-9)
+
+
+def test_the_crossing_by_weights_alone_is_half_the_ridge_times_the_width():
+    """§3.1: M* ≈ I* b / 2 = 165, and the activations make it later."""
+    assert gemm_crossing(2**50, 2**50, 165) == pytest.approx(165, rel=1e-9)
+    assert all(gemm_crossing(*shape, 165) > 165 for shape in SHAPES.values())
+
+
+def test_decode_attention_ignores_context_batch_and_head_dim():
+    """§2, §3.2: S and d cancel, and a batch of private caches scales FLOPs and bytes alike."""
+    one = attention(28, 4, 128, 1, 2048, traffic="kv-only")
+    assert (one * 64).intensity == one.intensity == 7
+    assert {attn_intensity(28, 4, "decode", S) for S in (1, 100, 10**6)} == {7}
+    assert {attention(28, 4, d, 1, 99, traffic="kv-only").intensity for d in (64, 128, 256)} == {7}
+
+
+def test_gqa_in_decode_is_worth_its_ratio_and_shrinks_the_cache_by_it():
+    """§3.2: 7 times the intensity of MHA, a seventh of the cache."""
+    assert attn_intensity(28, 4, "decode", 512) == 7 * attn_intensity(28, 28, "decode", 512)
+    kv = [attention(28, n_kv, 128, 1, 512, traffic="kv-only").bytes for n_kv in (28, 4)]
+    assert kv[0] == 7 * kv[1]
+
+
+def test_q_and_o_outweigh_k_and_v_in_prefill():
+    """§3.2: S rows of 28 heads against S rows of 4."""
+    moved = attention(*HEADS, 2048, 2048).traffic
+    assert moved["Q"] + moved["O"] == 7 * (moved["K"] + moved["V"])
+
+
+def test_the_general_form_of_attention_intensity():
+    """§3.2: I = 2c / (b_kv/(gL) + b_q/S + ps/(2d)), with c = 1 - (L-1)/(2S) under a causal mask."""
+    for n_q, n_kv, d, L, S, b_q, b_kv, p, s in [(28, 4, 128, 5, 77, 2, 1, 0, 2), (8, 8, 64, 30, 30, 2, 2, 4, 4)]:
+        widths = {"b_q": Fraction(b_q), "b_kv": Fraction(b_kv), "b_score": Fraction(s)}
+        below = Fraction(b_kv * n_kv, n_q * L) + Fraction(b_q, S) + Fraction(p * s, 2 * d)
+        for mask, c in [("none", Fraction(1)), ("causal", 1 - Fraction(L - 1, 2 * S))]:
+            assert attention(n_q, n_kv, d, L, S, mask=mask, passes=p, **widths).intensity == 2 * c / below
+
+
+@pytest.mark.parametrize("ridge", RIDGES)
+def test_naive_attention_is_memory_bound_at_every_length(ridge):
+    """§3.2: with four passes, however long S and whatever the mask."""
+    for S in [2**power for power in range(0, 41, 4)]:
+        for mask in ("none", "causal"):
+            assert regime(attention(*HEADS, S, S, mask=mask, passes=4).intensity, ridge) == "memory-bound"
+
+
+def test_time_of_a_step_by_longhand():
+    """§3.3: B = 256, S = 512 on the card, the average and the sum over kernels, worked out with fractions."""
+    P, B, layers = Fraction(1652 * 10**11), Fraction(1008 * 10**9), 28
+    shapes = [(3584, 3584)] * 2 + [(3584, 512)] * 2 + [(3584, 18944)] * 2 + [(18944, 3584)]
+    gemms = [(2 * 256 * K * N, 2 * (256 * K + K * N + 256 * N), layers) for K, N in shapes]
+    gemms.append((2 * 256 * 3584 * 152064, 2 * (256 * 3584 + 3584 * 152064 + 256 * 152064), 1))
+    attend_flops, attend_bytes = 4 * 28 * 512 * 128, 2 * 2 * 4 * 512 * 128 + 2 * 2 * 28 * 128
+    attend = layers * 256 * max(attend_flops / P, attend_bytes / B)
+    apart = sum(n * max(flops / P, moved / B) for flops, moved, n in gemms) + attend
+    flops = sum(n * flops for flops, _, n in gemms) + layers * 256 * attend_flops
+    moved = 2 * 7_070_619_136 + 256 * 512 * 57344
+    together = max(flops / P, moved / B)
+    assert f"{float(together) * 1e3:.1f} {float(apart) * 1e3:.1f} {float(attend) * 1e3:.1f}" == "22.2 29.5 7.6"
+    assert f"{float(apart / together) - 1:.0%} {float(Fraction(flops) / moved):.0f}" == "33% 170"
+    assert RTX_4090.time_floor(QWEN.decode_step(256, 512).values()) == pytest.approx(float(apart), rel=1e-12)
+
+
+def test_that_step_fits_the_card():
+    """§3.3: weights and 256 caches of 512 tokens in 24 GiB."""
+    assert QWEN.weight_bytes + 256 * 512 * QWEN.kv_bytes_per_token < RTX_4090.memory
+
+
+def test_the_aggregate_cannot_reach_the_ridge_from_1561_tokens_on():
+    """§3.3: per sequence, FLOPs over KV bytes; batch without bound leaves nothing else."""
+    def limit(S: int) -> Fraction:
+        gemm_flops = 2 * (28 * (2 * 3584 * 3584 + 2 * 3584 * 512 + 3 * 3584 * 18944) + 3584 * 152064)
+        return Fraction(gemm_flops + 28 * 4 * 28 * 128 * S, 57344 * S)
+
+    assert limit(1561) < 165 < limit(1560)
+    assert f"{float(limit(2048)):.1f}" == "127.4"
+
+
+def test_thin_layers_never_cross():
+    """§4.3: at K = 3584 every N up to 172, since 2KN / (2(K + N)) = 165 at N = 172.96."""
+    assert Fraction(165 * 3584, 3584 - 165) < 173
+    assert all(gemm_crossing(3584, N, 165) is None for N in range(1, 173))
+    assert gemm_crossing(3584, 173, 165) is not None
+
+
+def test_fusing_q_k_v_reads_x_once():
+    """§4.4: three GEMMs apart read X three times."""
+    apart = gemm(256, 3584, 3584) + gemm(256, 3584, 512) * 2
+    fused = gemm(256, 3584, 4608)
+    assert apart.flops == fused.flops
+    assert apart.traffic["X"] == 3 * fused.traffic["X"]
+    assert (apart.traffic["W"], apart.traffic["Y"]) == (fused.traffic["W"], fused.traffic["Y"])
+
+
+def test_four_bit_weights_quarter_the_crossing():
+    """§9 (f): M* is proportional to b_w."""
+    for shape in SHAPES.values():
+        assert gemm_crossing(*shape, 165, b_w=0.5) == pytest.approx(gemm_crossing(*shape, 165) / 4, rel=1e-12)

@@ -1,0 +1,84 @@
+"""What the snippets say agrees with the library, and what the page prints is what the reader gets."""
+
+import subprocess
+import sys
+
+import pytest
+from bs4 import BeautifulSoup
+from conftest import LANGUAGES, ROOT
+
+from roofline_calc import QWEN
+
+# lesson.md of the brief: M = 1 all 1.0; M = 256: 224.0, 162.9, 236.0, 236.0; decode 7.0; prefill 896, 3584, 14336;
+# the corrected table from oracles.json.
+EXPECTED = """\
+GEMM, M = 1
+  q_proj, o_proj            1.0 FLOP/byte  memory-bound
+  k_proj, v_proj            1.0 FLOP/byte  memory-bound
+  gate_proj, up_proj        1.0 FLOP/byte  memory-bound
+  down_proj                 1.0 FLOP/byte  memory-bound
+GEMM, M = 256
+  q_proj, o_proj          224.0 FLOP/byte  compute-bound
+  k_proj, v_proj          162.9 FLOP/byte  memory-bound
+  gate_proj, up_proj      236.0 FLOP/byte  compute-bound
+  down_proj               236.0 FLOP/byte  compute-bound
+attention, decode, kv-only
+  S = 128                   7.0 FLOP/byte  memory-bound
+  S = 512                   7.0 FLOP/byte  memory-bound
+  S = 2048                  7.0 FLOP/byte  memory-bound
+attention, prefill, kv-only
+  S = 128                 896.0 FLOP/byte  compute-bound
+  S = 512                3584.0 FLOP/byte  compute-bound
+  S = 2048              14336.0 FLOP/byte  compute-bound
+attention, corrected             kv-only            q+kv+o    q+kv+o, causal
+  decode   S = 128          7.0 memory        6.6 memory        6.6 memory
+  decode   S = 512          7.0 memory        6.9 memory        6.9 memory
+  decode   S = 2048         7.0 memory        7.0 memory        7.0 memory
+  prefill  S = 128        896.0 compute     112.0 memory       56.4 memory
+  prefill  S = 512       3584.0 compute     448.0 compute     224.4 compute
+  prefill  S = 2048     14336.0 compute    1792.0 compute     896.4 compute
+"""
+
+
+def blocks(site, language: str) -> dict[str, str]:
+    """The lesson's titled code blocks as a reader's selection or the copy button takes them."""
+    path = site / ("lesson" if language == "zh" else "en/lesson") / "index.html"
+    soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+    return {
+        block.select_one(".filename").text: block.select_one("code").text
+        for block in soup.select("div.highlight") if block.select_one(".filename")
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_listing_alone_prints_the_output_beneath_it(site, language, tmp_path):
+    """§4.1, §4.2: copied from the built page into an empty folder, run by a Python that sees nothing else."""
+    shown = blocks(site, language)
+    program = tmp_path / "calculator.py"
+    program.write_text(shown["calculator.py"], encoding="utf-8")
+    done = subprocess.run([sys.executable, "-I", program.name], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == shown["$ python snippets/calculator.py"] == EXPECTED
+
+
+def test_the_listing_is_the_same_in_both_languages(site):
+    assert blocks(site, "zh") == blocks(site, "en")
+
+
+def test_the_listing_fits_its_block(site):
+    """No sideways scrolling on a desktop: 80 columns."""
+    assert [line for line in blocks(site, "en")["calculator.py"].splitlines() if len(line) > 80] == []
+
+
+def test_section_markers_do_not_leak_into_the_page(site):
+    for page in site.rglob("*.html"):
+        assert "--8<--" not in page.read_text(encoding="utf-8")
+
+
+def test_the_sweep_uses_the_models_shapes():
+    """The listing has to stand alone, so it spells the shapes out; they are the catalogue's."""
+    scope: dict = {}
+    source = (ROOT / "snippets" / "calculator.py").read_text(encoding="utf-8")
+    exec(compile(source, "calculator.py", "exec"), scope)
+    spelled = {name.strip(): shape for names, shape in scope["LAYERS"].items() for name in names.split(",")}
+    assert spelled == QWEN.projections()
+    assert (scope["N_Q"], scope["N_KV"], scope["HEAD_DIM"]) == (QWEN.n_q, QWEN.n_kv, QWEN.head_dim)
