@@ -1,0 +1,673 @@
+"""Climb the roofline on this machine: one layer's matmul from M = 1 to 1024.
+
+B is measured by a large copy, P by a large matmul. Then a linear layer of
+Qwen2.5-7B runs at a grid of M, and decode attention at several contexts,
+each beside min(P, I * B) as the calculator predicts it. --help has options.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from itertools import cycle
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+from roofline_calc import (
+    QWEN,
+    Cost,
+    attainable,
+    attention,
+    gemm,
+    regime,
+    ridge_point,
+)
+
+try:
+    import torch
+except ImportError:  # `main` says what to install; --help works without
+    torch = None
+
+T = TypeVar("T")
+SCHEMA = 1  # of the JSON: raised when a field changes its meaning
+NO_TORCH = "torch is missing: pip install torch  (tested: torch==2.13.0)"
+DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
+KINDS = ("cuda", "xpu", "mps", "cpu")  # ROCm calls itself cuda
+SHAPES = {name.removesuffix("_proj"): widths
+          for fused in (False, True)
+          for name, widths in QWEN.projections(fused).items()}
+HEADS = QWEN.n_q, QWEN.n_kv, QWEN.head_dim
+
+GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160,
+        176, 192, 208, 224, 240, 256, 288, 320, 384, 448, 512, 768, 1024)
+QUICK_GRID = (1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 256, 512, 1024)
+CONTEXTS = (1024, 2048, 4096, 8192)
+MB, GB = 10**6, 10**9
+LAP = 5e-3  # seconds of work between two readings of an accelerator's clock
+TOLERANCE = 1.10  # above this times B, the bytes came from cache
+NOISY = 0.25  # quartiles further apart than this share of the median
+
+
+# --- The machine -----------------------------------------------------------
+
+@dataclass(frozen=True)
+class Machine:
+    """Where the work runs; `cache` is its last-level cache in bytes."""
+
+    kind: str
+    name: str
+    cache: int
+    cache_source: str
+    driver: str | None = None
+
+    def sync(self) -> None:
+        """Wait until the device has done all that was asked of it."""
+        getattr(torch, self.kind).synchronize()
+
+
+def cpu_cache(root: str = "/sys/devices/system/cpu") -> int | None:
+    """Bytes of last-level cache, all the sockets' together, on Linux."""
+    levels: dict[int, dict[str, int]] = {}
+    for index in Path(root).glob("cpu[0-9]*/cache/index*"):
+        try:
+            level, shared_by, size = (
+                (index / name).read_text().strip()
+                for name in ("level", "shared_cpu_list", "size"))
+            unit = {"K": 2**10, "M": 2**20}[size[-1]]
+            levels.setdefault(int(level), {})[shared_by] = (
+                int(size[:-1]) * unit)
+        except (OSError, ValueError, KeyError):
+            continue
+    return sum(levels[max(levels)].values()) if levels else None
+
+
+def cpu_name() -> str:
+    """The processor by its name, with the threads that torch uses."""
+    name = platform.processor() or platform.machine()
+    if Path("/proc/cpuinfo").exists():
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        name = next((line.split(":")[1].strip() for line in lines
+                     if line.startswith("model name")), name)
+    return f"{name}, {torch.get_num_threads()} threads"
+
+
+def nvidia_driver() -> str | None:
+    """The driver's version, where its own tool tells it."""
+    if not shutil.which("nvidia-smi"):
+        return None
+    ask = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    told = subprocess.run(ask, capture_output=True, text=True, check=False)
+    return told.stdout.splitlines()[0] if told.stdout else None
+
+
+def find_machine(wanted: str | None) -> Machine:
+    """The wanted device, or else the first that is there."""
+    there = [kind for kind in KINDS if getattr(torch, kind).is_available()]
+    kind = wanted or there[0]
+    if kind not in there:
+        fail(f"--device {kind}: not available here; there is: "
+             f"{', '.join(there)}")
+    if kind == "cpu":
+        cache, found = cpu_cache(), "sysfs"
+        return Machine(kind, cpu_name(), cache or 32 * 2**20,
+                       found if cache else "assumed")
+    if kind == "mps":
+        name = getattr(torch.backends.mps, "get_name", platform.processor)()
+        return Machine(kind, name, 96 * 2**20, "assumed", platform.mac_ver()[0])
+    properties = getattr(torch, kind).get_device_properties(0)
+    if torch.version.hip:  # the Infinity Cache behind the L2 is not reported
+        return Machine(kind, properties.name, 256 * 2**20, "assumed",
+                       f"hip {torch.version.hip}")
+    if kind == "cuda":
+        return Machine(kind, properties.name, properties.L2_cache_size, "L2",
+                       nvidia_driver())
+    cache = getattr(properties, "last_level_cache_size", 0)
+    return Machine(kind, properties.name, cache or 256 * 2**20,
+                   "reported" if cache else "assumed",
+                   getattr(properties, "driver_version", None))
+
+
+def runs_natively(machine: Machine, dtype: str) -> bool:
+    """Whether the device multiplies this type itself, not by emulation."""
+    try:
+        tile = torch.ones(16, 16, dtype=getattr(torch, dtype),
+                          device=machine.kind)
+        torch.mm(tile, tile)
+    except RuntimeError:
+        return False
+    if machine.kind == "cpu" and dtype != "float32":
+        short = {name: key for key, name in DTYPES.items()}[dtype]
+        ask = getattr(torch.ops.mkldnn, f"_is_mkldnn_{short}_supported")
+        return bool(torch.backends.mkldnn.is_available() and ask())
+    if machine.kind == "cuda" and dtype == "bfloat16":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    return True
+
+
+def choose_dtype(wanted: str, native: Callable[[str], bool],
+                 note: Callable[[str], None]) -> str:
+    """The wanted type, or the nearest that the device runs natively."""
+    names = list(DTYPES.values())
+    for name in names[names.index(wanted):]:
+        if name == "float32" or native(name):
+            if name != wanted:
+                note(f"{wanted}: not native here; {name} instead")
+            return name
+    raise AssertionError  # float32 ends the list
+
+
+# --- Time ------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds per call: quartiles and the fastest of a number of laps."""
+
+    median: float
+    q1: float
+    q3: float
+    best: float
+    laps: int
+
+
+Step = Callable[[], object]
+Lap = Callable[[], float]
+
+
+# --8<-- [start:timer]
+def stopwatch(step: Step, calls: int, sync: Callable[[], None],
+              clock: Callable[[], float] = time.perf_counter) -> Lap:
+    """Seconds per call by the host's clock, the device idle at both ends."""
+    def lap() -> float:
+        sync()
+        start = clock()
+        for _ in range(calls):
+            step()
+        sync()
+        return (clock() - start) / calls
+    return lap
+
+
+def measure(lap: Lap, budget: float,
+            clock: Callable[[], float] = time.perf_counter) -> Timing:
+    """Laps for `budget` seconds, five at least, after two that warm up."""
+    lap(), lap()  # kernels compiled, pages mapped, clocks raised
+    end, laps = clock() + budget, []
+    while len(laps) < 5 or clock() < end:
+        laps.append(lap())
+    q1, median, q3 = statistics.quantiles(laps, n=4, method="inclusive")
+    return Timing(median, q1, q3, min(laps), len(laps))
+# --8<-- [end:timer]
+
+
+def graph_lap(step: Step, calls: int) -> Lap:
+    """Seconds per call by the GPU's clock, with no launch between calls.
+
+    A kernel of a few microseconds ends before the host can launch the next
+    one. A CUDA graph holds all the calls and is launched once.
+    """
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(calls):
+            step()
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+
+    def lap() -> float:
+        start.record()
+        graph.replay()
+        end.record()
+        end.synchronize()
+        return start.elapsed_time(end) / 1e3 / calls
+    return lap
+
+
+def lap_for(machine: Machine, step: Step, ring: int = 1) -> Lap:
+    """The right timer: on a CPU each call alone, else `ring` calls or more."""
+    once = stopwatch(step, 1, machine.sync)
+    if machine.kind == "cpu":
+        return once
+    once()  # compiles
+    calls = ring * max(1, round(LAP / (once() * ring)))
+    return (graph_lap(step, calls) if machine.kind == "cuda"
+            else stopwatch(step, calls, machine.sync))
+
+
+# --- The two roofs ---------------------------------------------------------
+
+@dataclass(frozen=True)
+class Roof:
+    """A measured ceiling: `work` FLOPs or bytes in the fastest lap.
+
+    What is typical is the median, but a ceiling is the best that was seen.
+    """
+
+    method: str
+    work: float
+    timing: Timing
+
+    @property
+    def rate(self) -> float:
+        """FLOP/s or byte/s."""
+        return self.work / self.timing.best
+
+
+def copy_roof(machine: Machine, nbytes: int, budget: float,
+              note: Callable[[str], None]) -> Roof:
+    """B: a copy reads every byte and writes it, so it moves twice its size."""
+    def build(size: int) -> tuple[torch.Tensor, torch.Tensor]:
+        source = torch.ones(size // 4, dtype=torch.float32,
+                            device=machine.kind)
+        return source, torch.zeros_like(source)
+
+    source, target = fit(build, nbytes, "bytes to copy", note)
+    lap = lap_for(machine, lambda: target.copy_(source))
+    return Roof(f"copy_ {source.nbytes / MB:.0f} MB", 2 * source.nbytes,
+                measure(lap, budget))
+
+
+def matmul_roof(machine: Machine, dtype: str, n: int, budget: float,
+                note: Callable[[str], None]) -> Roof:
+    """P: a square matmul, its intensity far beyond any ridge."""
+    def build(n: int) -> list[torch.Tensor]:
+        return [random(machine, dtype, n, n) for _ in range(3)]
+
+    a, b, y = fit(build, n, "rows of the large matmul", note)
+    lap = lap_for(machine, lambda: torch.mm(a, b, out=y))
+    n = len(a)
+    return Roof(f"mm {n}^3", gemm(n, n, n).flops, measure(lap, budget))
+
+
+# --- The operators ---------------------------------------------------------
+
+@dataclass(frozen=True)
+class Point:
+    """One operator at one size, as predicted and as timed."""
+
+    series: str
+    size: int  # M of a GEMM, S of attention
+    cost: Cost
+    timing: Timing
+
+
+def random(machine: Machine, dtype: str, *shape: int) -> torch.Tensor:
+    """Normal numbers: zeros would spare a GPU power and flatter it."""
+    return torch.randn(shape, dtype=getattr(torch, dtype),
+                       device=machine.kind)
+
+
+# --8<-- [start:rotate]
+def rotation_bytes(machine: Machine) -> int:
+    """What to rotate over, so that no weight is still cached at its turn."""
+    least = 256 * MB if machine.kind == "cpu" else GB
+    return max(least, 4 * machine.cache)
+
+
+def weight_copies(machine: Machine, dtype: str, K: int, N: int,
+                  nbytes: int, note: Callable[[str], None]) -> torch.Tensor:
+    """Equal weights W[copies, K, N], more than `nbytes` in all."""
+    weight = random(machine, dtype, K, N)
+    copies = nbytes // weight.nbytes + 1
+    room = host_memory() // 4 if machine.kind == "cpu" else None
+    if room and copies * weight.nbytes > room:
+        copies = max(1, room // weight.nbytes)
+        note(f"memory: {copies} weights instead, cache may show")
+    return fit(lambda n: weight.repeat(n, 1, 1), copies, "weights", note)
+# --8<-- [end:rotate]
+
+
+# --8<-- [start:sweep]
+def sweep(machine: Machine, weights: torch.Tensor, grid: tuple[int, ...],
+          budget: float) -> Iterator[Point]:
+    """Y[M, N] = X[M, K] @ W[K, N] at each M, by rotation and with one W."""
+    copies, K, N = weights.shape
+    b = weights.element_size()
+    rings = {"gemm-rotated": cycle(weights),  # goes on from M to M
+             "gemm-reused": cycle(weights[:1])}
+    for M in grid:
+        X, Y = weights.new_ones(M, K).normal_(), weights.new_empty(M, N)
+        cost = gemm(M, K, N, b, b, b)
+        for series, ring in rings.items():
+            lap = lap_for(machine, matmul(X, ring, Y), copies)
+            yield Point(series, M, cost, measure(lap, budget))
+# --8<-- [end:sweep]
+
+
+def matmul(X: torch.Tensor, ring: Iterator[torch.Tensor],
+           Y: torch.Tensor) -> Step:
+    """One call: the next weight of the ring."""
+    return lambda: torch.mm(X, next(ring), out=Y)
+
+
+# --8<-- [start:decode]
+def decode(machine: Machine, memory: torch.Tensor, contexts: tuple[int, ...],
+           batch: int, budget: float) -> Iterator[Point]:
+    """One new token per sequence attends to S cached ones: S cancels in I."""
+    n_q, n_kv, d = HEADS
+    b = memory.element_size()
+    Q = memory.new_ones(batch, n_q, 1, d).normal_()
+    for S in contexts:
+        shape = 2, batch, n_kv, S, d  # K and V
+        count = memory.numel() // torch.Size(shape).numel()
+        if not count:  # as many caches as lie in the memory of the weights
+            continue
+        used = memory.view(-1)[: count * torch.Size(shape).numel()]
+        caches = used.view(count, *shape)
+        cost = attention(*HEADS, L=1, S=S, b_q=b, b_kv=b) * batch
+        lap = lap_for(machine, attend(Q, cycle(caches)), count)
+        yield Point("attention-decode", S, cost, measure(lap, budget))
+# --8<-- [end:decode]
+
+
+def attend(Q: torch.Tensor, ring: Iterator[torch.Tensor]) -> Step:
+    """One call: the next KV cache of the ring."""
+    sdpa = torch.nn.functional.scaled_dot_product_attention
+    return lambda: sdpa(Q, *next(ring), enable_gqa=True)
+
+
+# --- Memory ----------------------------------------------------------------
+
+def host_memory() -> int | None:
+    """Bytes of main memory, where the system tells."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def fit(build: Callable[[int], T], size: int, what: str,
+           note: Callable[[str], None]) -> T:
+    """build(size); where memory ends, with half the size, and half again."""
+    while True:
+        try:
+            return build(size)
+        except RuntimeError as error:  # each back end words it differently
+            if "memory" not in str(error) or size == 1:
+                raise
+        size //= 2
+        note(f"out of memory: {size} {what} instead")
+
+
+# --- A run and its report --------------------------------------------------
+
+@dataclass
+class Run:
+    """What was asked, and what has been measured so far."""
+
+    machine: Machine
+    dtype: str
+    shape: tuple[int, int]
+    command: str
+    date: str = field(default_factory=lambda: f"{datetime.now(UTC):%FT%TZ}")
+    rotation: dict[str, int] = field(default_factory=dict)
+    roofs: dict[str, Roof] = field(default_factory=dict)
+    points: list[Point] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    complete: bool = False
+
+    def note(self, text: str) -> None:
+        """Say now, and keep for the record, what was done otherwise."""
+        progress("")
+        print(f"note: {text}", file=sys.stderr)
+        self.notes.append(text)
+
+    def raise_roof(self, name: str, roof: Roof) -> None:
+        """Keep the higher of two measurements of one roof."""
+        if name not in self.roofs or roof.rate > self.roofs[name].rate:
+            self.roofs[name] = roof
+
+    def figures(self, point: Point) -> dict[str, object]:
+        """A point beside its prediction, as JSON and the table have it."""
+        B, P = self.roofs["B"].rate, self.roofs["P"].rate
+        cost, seconds = point.cost, point.timing.median
+        I = cost.intensity
+        roof = attainable(I, P, B)
+        achieved, moved = cost.flops / seconds, cost.bytes / seconds
+        return {
+            "size": point.size, "flops": cost.flops, "bytes": cost.bytes,
+            "intensity": I, "regime": regime(I, ridge_point(P, B)),
+            "seconds": asdict(point.timing), "flops_per_s": achieved,
+            "bytes_per_s": moved, "attainable": roof,
+            "fraction": achieved / roof, "cache": moved > TOLERANCE * B,
+        }
+
+
+def run_lab(run: Run, quick: bool) -> None:
+    """Measure everything, leaving each result in `run` as soon as it is in."""
+    machine, note = run.machine, run.note
+    on_cpu = machine.kind == "cpu"
+    grid, contexts = (QUICK_GRID, CONTEXTS[:3]) if quick else (GRID, CONTEXTS)
+    budget = 0.1 if quick else 0.4
+    copied = min(GB, max(256 * MB, 2 * machine.cache)) if on_cpu else GB
+    n = (2048 if quick else 3072) if on_cpu else 8192
+
+    def roofs() -> None:
+        progress("B")
+        run.raise_roof("B", copy_roof(machine, copied, budget, note))
+        progress("P")
+        run.raise_roof("P", matmul_roof(machine, run.dtype, n, budget, note))
+
+    roofs()
+    progress("W")
+    weights = weight_copies(machine, run.dtype, *run.shape,
+                            rotation_bytes(machine), note)
+    run.rotation = {"copies": len(weights), "bytes": weights.nbytes}
+    for point in sweep(machine, weights, grid, budget):
+        run.points.append(point)
+        progress(f"GEMM M = {point.size} / {grid[-1]}")
+    for point in decode(machine, weights, contexts, 8 if on_cpu else 32,
+                        budget):
+        run.points.append(point)
+        progress(f"attention S = {point.size} / {contexts[-1]}")
+    roofs()  # again: another moment of a busy or hot machine
+    run.complete = True
+
+
+def as_json(run: Run) -> dict[str, object]:
+    """The run as data: provenance, roofs, and the points by series."""
+    series: dict[str, list[dict[str, object]]] = {}
+    for point in run.points:
+        series.setdefault(point.series, []).append(run.figures(point))
+    return {
+        "schema": SCHEMA, "complete": run.complete,
+        "provenance": {
+            "program": "snippets/gpu_lab.py", "command": run.command,
+            "date": run.date, "machine": asdict(run.machine),
+            "torch": torch.__version__, "python": platform.python_version(),
+            "system": f"{platform.system()} {platform.machine()}",
+            "notes": run.notes,
+        },
+        "dtype": run.dtype,
+        "gemm": dict(zip("KN", run.shape, strict=True)) | run.rotation,
+        "attention": dict(zip(("n_q", "n_kv", "head_dim"), HEADS,
+                              strict=True)),
+        "tolerance": TOLERANCE,
+        "roofs": {name: asdict(roof) | {"rate": roof.rate}
+                  for name, roof in run.roofs.items()},
+        "series": series,
+    }
+
+
+def report(run: Run) -> Iterator[str]:
+    """The lines of the table; symbols only, so that it needs no language."""
+    machine, (K, N) = run.machine, run.shape
+    yield (f"{machine.kind}: {machine.name}; last-level cache "
+           f"{machine.cache / MB:.0f} MB ({machine.cache_source})")
+    yield f"torch {torch.__version__}, {run.dtype}, {run.date}"
+    for name, unit in (("B", "byte/s"), ("P", "FLOP/s")):
+        if name in run.roofs:
+            roof = run.roofs[name]
+            median = roof.work / roof.timing.median
+            yield (f"{name} = {roof.rate / GB:.1f} G{unit}  ({roof.method}: "
+                   f"best of {roof.timing.laps}; median {median / GB:.1f})")
+    if not run.points:
+        return
+    B, P = run.roofs["B"].rate, run.roofs["P"].rate
+    yield f"I* = P/B = {ridge_point(P, B):.1f} FLOP/byte"
+    yield ""
+    yield (f"Y[M, {N}] = X[M, {K}] @ W[{K}, {N}]   rotated: "
+           f"{run.rotation['copies']} W, {run.rotation['bytes'] / MB:.0f} MB"
+           "   reused: 1 W")
+    yield from gemm_table(run)
+    yield ""
+    n_q, n_kv, d = HEADS
+    yield f"decode attention   n_q = {n_q}  n_kv = {n_kv}  head_dim = {d}"
+    yield from attention_table(run)
+    yield ""
+    yield (f"cache: GB/s > {TOLERANCE:.2f} B, from cache, not memory     "
+           f"noisy: quartiles {NOISY:.0%} apart")
+    if not run.complete:
+        yield "incomplete"
+
+
+def row_flags(points: dict[str, Point], rows: dict[str, dict]) -> str:
+    """What a reader must know before believing a row."""
+    flags = [f"cache:{name}" for name, row in rows.items() if row["cache"]]
+    if any(point.timing.q3 - point.timing.q1 > NOISY * point.timing.median
+           for point in points.values()):
+        flags.append("noisy")
+    return " ".join(flags)
+
+
+def gemm_table(run: Run) -> Iterator[str]:
+    """Rotated and reused side by side, a line where the regime turns."""
+    scale, unit = ((1e12, "TFLOP/s") if run.roofs["P"].rate > 1e13
+                   else (1e9, "GFLOP/s"))
+    yield (f"{'M':>5} {'I':>6} {unit:>8} {'GB/s':>7} {'min(P,I*B)':>10} "
+           f"{'frac':>5}  {'reused':>7} {'GB/s':>7} {'ratio':>5}")
+    before = None
+    for M in dict.fromkeys(p.size for p in run.points
+                           if p.series.startswith("gemm")):
+        points = {p.series.removeprefix("gemm-"): p for p in run.points
+                  if p.series.startswith("gemm") and p.size == M}
+        rows = {name: run.figures(p) for name, p in points.items()}
+        row = rows["rotated"]
+        if before and row["regime"] != before:
+            yield f"{'I*':>12} " + "-" * 54
+        before = row["regime"]
+        line = (f"{M:5} {row['intensity']:6.1f} "
+                f"{row['flops_per_s'] / scale:8.1f} "
+                f"{row['bytes_per_s'] / GB:7.1f} "
+                f"{row['attainable'] / scale:10.1f} {row['fraction']:5.2f}")
+        if "reused" in rows:  # not yet, where Ctrl-C came in between
+            again = rows["reused"]
+            ratio = again["flops_per_s"] / row["flops_per_s"]
+            line += (f"  {again['flops_per_s'] / scale:7.1f} "
+                     f"{again['bytes_per_s'] / GB:7.1f} {ratio:5.2f}")
+        yield f"{line}  {row_flags(points, rows)}".rstrip()
+
+
+def attention_table(run: Run) -> Iterator[str]:
+    """Time grows with S; intensity and GB/s do not."""
+    yield f"{'S':>5} {'I':>6} {'ms':>8} {'GB/s':>7} {'frac':>5}"
+    for point in run.points:
+        if point.series != "attention-decode":
+            continue
+        row = run.figures(point)
+        flags = row_flags({"": point}, {"kv": row})
+        yield (f"{point.size:5} {row['intensity']:6.2f} "
+               f"{point.timing.median * 1e3:8.3f} "
+               f"{row['bytes_per_s'] / GB:7.1f} {row['fraction']:5.2f}  "
+               f"{flags}").rstrip()
+
+
+def progress(text: str) -> None:
+    """One line that is overwritten, for a person at a terminal only."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+# --- The command line ------------------------------------------------------
+
+def fail(text: str, status: int = 2) -> NoReturn:
+    """One line, no traceback."""
+    progress("")
+    print(f"gpu_lab.py: {text}", file=sys.stderr)
+    raise SystemExit(status)
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        fail(message)
+
+
+def shape(text: str) -> tuple[int, int]:
+    """A layer of Qwen2.5-7B by its name, or any K,N."""
+    if text in SHAPES:
+        return SHAPES[text]
+    try:
+        K, N = (int(part) for part in text.split(","))
+        gemm(1, K, N)  # raises for sizes that no layer has
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: one of {', '.join(SHAPES)}, or K,N") from None
+    return K, N
+
+
+def results_file(text: str) -> Path:
+    """A path that can be written, found out before minutes of work."""
+    path = Path(text)
+    if path.is_dir() or not os.access(path if path.exists() else path.parent,
+                                      os.W_OK):
+        raise argparse.ArgumentTypeError(f"{text!r}: cannot be written")
+    return path
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    parser = Parser(prog="gpu_lab.py", description=__doc__,
+                    allow_abbrev=False,
+                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true",
+                        help="fewer points: under 20 s on 2 CPU cores")
+    parser.add_argument("--device", choices=KINDS,
+                        help="cuda is ROCm too; else the first there is")
+    parser.add_argument("--dtype", choices=DTYPES, default="bf16")
+    parser.add_argument("--shape", type=shape, default="q",
+                        help=f"{', '.join(SHAPES)}, or K,N (default: q)")
+    parser.add_argument("--json", type=results_file, metavar="FILE",
+                        help="write the results, with their provenance")
+    return parser.parse_args(argv)
+
+
+def main(argv: list[str] | None = None) -> int:
+    argv = sys.argv[1:] if argv is None else argv
+    options = parse(argv)
+    if torch is None:
+        fail(NO_TORCH)
+    machine = find_machine(options.device)
+    run = Run(machine, DTYPES[options.dtype], options.shape,
+              shlex.join(["python", "snippets/gpu_lab.py", *argv]))
+    run.dtype = choose_dtype(run.dtype, lambda name: runs_natively(
+        machine, name), run.note)
+    status = 0
+    try:
+        with torch.inference_mode():
+            run_lab(run, options.quick)
+    except KeyboardInterrupt:  # what has been measured is kept
+        status = 130
+    except RuntimeError as error:
+        if "memory" not in str(error):
+            raise
+        run.note("out of memory, even at the least size")
+        status = 1
+    progress("")
+    print(*report(run), sep="\n")
+    if options.json:
+        try:
+            options.json.write_text(json.dumps(as_json(run), indent=1) + "\n")
+        except OSError as error:
+            fail(f"{options.json}: {error.strerror}")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
