@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import platform
 import shlex
@@ -22,7 +23,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from itertools import cycle
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from roofline_calc import (
     QWEN,
@@ -53,7 +54,7 @@ GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160,
         176, 192, 208, 224, 240, 256, 288, 320, 384, 448, 512, 768, 1024)
 QUICK_GRID = (1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 256, 512, 1024)
 CONTEXTS = (1024, 2048, 4096, 8192)
-MB, GB = 10**6, 10**9
+MB, GIGA, TERA = 10**6, 10**9, 10**12
 LAP = 5e-3  # seconds of work between two readings of an accelerator's clock
 TOLERANCE = 1.10  # above this times B, the bytes came from cache
 NOISY = 0.25  # quartiles further apart than this share of the median
@@ -179,6 +180,11 @@ class Timing:
     best: float
     laps: int
 
+    @property
+    def spread(self) -> float:
+        """The distance of the quartiles, as a share of the median."""
+        return (self.q3 - self.q1) / self.median
+
 
 Step = Callable[[], object]
 Lap = Callable[[], float]
@@ -265,6 +271,7 @@ def copy_roof(machine: Machine, nbytes: int, budget: float,
               note: Callable[[str], None]) -> Roof:
     """B: a copy reads every byte and writes it, so it moves twice its size."""
     def build(size: int) -> tuple[torch.Tensor, torch.Tensor]:
+        claim(machine, 2 * size)
         source = torch.ones(size // 4, dtype=torch.float32,
                             device=machine.kind)
         return source, torch.zeros_like(source)
@@ -301,27 +308,30 @@ class Point:
 
 def random(machine: Machine, dtype: str, *shape: int) -> torch.Tensor:
     """Normal numbers: zeros would spare a GPU power and flatter it."""
-    return torch.randn(shape, dtype=getattr(torch, dtype),
-                       device=machine.kind)
+    tensor = torch.empty(0, dtype=getattr(torch, dtype), device=machine.kind)
+    claim(machine, math.prod(shape) * tensor.element_size())
+    return tensor.new_empty(shape).normal_()
 
 
 # --8<-- [start:rotate]
 def rotation_bytes(machine: Machine) -> int:
     """What to rotate over, so that no weight is still cached at its turn."""
-    least = 256 * MB if machine.kind == "cpu" else GB
+    least = 256 * MB if machine.kind == "cpu" else GIGA
     return max(least, 4 * machine.cache)
 
 
 def weight_copies(machine: Machine, dtype: str, K: int, N: int,
                   nbytes: int, note: Callable[[str], None]) -> torch.Tensor:
     """Equal weights W[copies, K, N], more than `nbytes` in all."""
-    weight = random(machine, dtype, K, N)
+    weight = random(machine, dtype, N, K)  # as nn.Linear keeps it
     copies = nbytes // weight.nbytes + 1
-    room = host_memory() // 4 if machine.kind == "cpu" else None
-    if room and copies * weight.nbytes > room:
-        copies = max(1, room // weight.nbytes)
-        note(f"memory: {copies} weights instead, cache may show")
-    return fit(lambda n: weight.repeat(n, 1, 1), copies, "weights", note)
+
+    def build(n: int) -> torch.Tensor:
+        claim(machine, n * weight.nbytes)
+        return weight.repeat(n, 1, 1)
+
+    weights = fit(build, copies, "weights", note)
+    return weights.transpose(1, 2)
 # --8<-- [end:rotate]
 
 
@@ -334,7 +344,7 @@ def sweep(machine: Machine, weights: torch.Tensor, grid: tuple[int, ...],
     rings = {"gemm-rotated": cycle(weights),  # goes on from M to M
              "gemm-reused": cycle(weights[:1])}
     for M in grid:
-        X, Y = weights.new_ones(M, K).normal_(), weights.new_empty(M, N)
+        X, Y = weights.new_empty(M, K).normal_(), weights.new_empty(M, N)
         cost = gemm(M, K, N, b, b, b)
         for series, ring in rings.items():
             lap = lap_for(machine, matmul(X, ring, Y), copies)
@@ -354,34 +364,47 @@ def decode(machine: Machine, memory: torch.Tensor, contexts: tuple[int, ...],
     """One new token per sequence attends to S cached ones: S cancels in I."""
     n_q, n_kv, d = HEADS
     b = memory.element_size()
-    Q = memory.new_ones(batch, n_q, 1, d).normal_()
+    Q = memory.new_empty(batch, n_q, 1, d).normal_()
     for S in contexts:
         shape = 2, batch, n_kv, S, d  # K and V
-        count = memory.numel() // torch.Size(shape).numel()
-        if not count:  # as many caches as lie in the memory of the weights
+        count = memory.numel() // math.prod(shape)
+        if not count:
             continue
-        used = memory.view(-1)[: count * torch.Size(shape).numel()]
+        used = memory[: count * math.prod(shape)]
         caches = used.view(count, *shape)
         cost = attention(*HEADS, L=1, S=S, b_q=b, b_kv=b) * batch
-        lap = lap_for(machine, attend(Q, cycle(caches)), count)
+        lap = lap_for(machine, attend(machine, Q, cycle(caches)), count)
         yield Point("attention-decode", S, cost, measure(lap, budget))
 # --8<-- [end:decode]
 
 
-def attend(Q: torch.Tensor, ring: Iterator[torch.Tensor]) -> Step:
-    """One call: the next KV cache of the ring."""
+def attend(machine: Machine, Q: torch.Tensor,
+           ring: Iterator[torch.Tensor]) -> Step:
+    """One call: the next KV cache of the ring.
+
+    A fused GPU kernel reads a KV head once for the query heads that share
+    it; the CPU's reads it again for each. There the sharing heads go in as
+    so many queries of one head: the same sums, from one reading.
+    """
     sdpa = torch.nn.functional.scaled_dot_product_attention
+    if machine.kind == "cpu":
+        batch, (n_q, n_kv, d) = len(Q), HEADS
+        Q = Q.view(batch, n_kv, n_q // n_kv, d)
     return lambda: sdpa(Q, *next(ring), enable_gqa=True)
 
 
 # --- Memory ----------------------------------------------------------------
 
-def host_memory() -> int | None:
-    """Bytes of main memory, where the system tells."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None
+def claim(machine: Machine, nbytes: int) -> None:
+    """Refuse, on a CPU, more than a quarter of the main memory at once.
+
+    Linux grants more than there is, and kills the program that uses it.
+    """
+    if machine.kind == "cpu" and hasattr(os, "sysconf"):
+        room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
+        if nbytes > room:
+            raise RuntimeError(f"{nbytes / MB:.0f} MB: more memory than "
+                               f"a quarter of this machine's")
 
 
 def fit(build: Callable[[int], T], size: int, what: str,
@@ -425,7 +448,7 @@ class Run:
         if name not in self.roofs or roof.rate > self.roofs[name].rate:
             self.roofs[name] = roof
 
-    def figures(self, point: Point) -> dict[str, object]:
+    def figures(self, point: Point) -> dict[str, Any]:
         """A point beside its prediction, as JSON and the table have it."""
         B, P = self.roofs["B"].rate, self.roofs["P"].rate
         cost, seconds = point.cost, point.timing.median
@@ -438,6 +461,7 @@ class Run:
             "seconds": asdict(point.timing), "flops_per_s": achieved,
             "bytes_per_s": moved, "attainable": roof,
             "fraction": achieved / roof, "cache": moved > TOLERANCE * B,
+            "noisy": point.timing.spread > NOISY,
         }
 
 
@@ -447,34 +471,36 @@ def run_lab(run: Run, quick: bool) -> None:
     on_cpu = machine.kind == "cpu"
     grid, contexts = (QUICK_GRID, CONTEXTS[:3]) if quick else (GRID, CONTEXTS)
     budget = 0.1 if quick else 0.4
-    copied = min(GB, max(256 * MB, 2 * machine.cache)) if on_cpu else GB
+    copied = min(GIGA, max(256 * MB, 2 * machine.cache)) if on_cpu else GIGA
     n = (2048 if quick else 3072) if on_cpu else 8192
 
-    def roofs() -> None:
-        progress("B")
+    def roofs() -> None:  # three times: a busy or hot machine has moments
+        progress("B: copy")
         run.raise_roof("B", copy_roof(machine, copied, budget, note))
-        progress("P")
+        progress("P: matmul")
         run.raise_roof("P", matmul_roof(machine, run.dtype, n, budget, note))
 
     roofs()
-    progress("W")
+    progress("weights")
     weights = weight_copies(machine, run.dtype, *run.shape,
                             rotation_bytes(machine), note)
     run.rotation = {"copies": len(weights), "bytes": weights.nbytes}
     for point in sweep(machine, weights, grid, budget):
         run.points.append(point)
         progress(f"GEMM M = {point.size} / {grid[-1]}")
-    for point in decode(machine, weights, contexts, 8 if on_cpu else 32,
+    roofs()
+    memory = weights.transpose(1, 2).flatten()
+    for point in decode(machine, memory, contexts, 8 if on_cpu else 32,
                         budget):
         run.points.append(point)
         progress(f"attention S = {point.size} / {contexts[-1]}")
-    roofs()  # again: another moment of a busy or hot machine
+    roofs()
     run.complete = True
 
 
-def as_json(run: Run) -> dict[str, object]:
+def as_json(run: Run) -> dict[str, Any]:
     """The run as data: provenance, roofs, and the points by series."""
-    series: dict[str, list[dict[str, object]]] = {}
+    series: dict[str, list[dict[str, Any]]] = {}
     for point in run.points:
         series.setdefault(point.series, []).append(run.figures(point))
     return {
@@ -497,87 +523,73 @@ def as_json(run: Run) -> dict[str, object]:
     }
 
 
-def report(run: Run) -> Iterator[str]:
-    """The lines of the table; symbols only, so that it needs no language."""
-    machine, (K, N) = run.machine, run.shape
-    yield (f"{machine.kind}: {machine.name}; last-level cache "
-           f"{machine.cache / MB:.0f} MB ({machine.cache_source})")
-    yield f"torch {torch.__version__}, {run.dtype}, {run.date}"
-    for name, unit in (("B", "byte/s"), ("P", "FLOP/s")):
-        if name in run.roofs:
-            roof = run.roofs[name]
-            median = roof.work / roof.timing.median
-            yield (f"{name} = {roof.rate / GB:.1f} G{unit}  ({roof.method}: "
-                   f"best of {roof.timing.laps}; median {median / GB:.1f})")
-    if not run.points:
-        return
-    B, P = run.roofs["B"].rate, run.roofs["P"].rate
-    yield f"I* = P/B = {ridge_point(P, B):.1f} FLOP/byte"
-    yield ""
-    yield (f"Y[M, {N}] = X[M, {K}] @ W[{K}, {N}]   rotated: "
-           f"{run.rotation['copies']} W, {run.rotation['bytes'] / MB:.0f} MB"
-           "   reused: 1 W")
-    yield from gemm_table(run)
-    yield ""
-    n_q, n_kv, d = HEADS
-    yield f"decode attention   n_q = {n_q}  n_kv = {n_kv}  head_dim = {d}"
-    yield from attention_table(run)
-    yield ""
-    yield (f"cache: GB/s > {TOLERANCE:.2f} B, from cache, not memory     "
-           f"noisy: quartiles {NOISY:.0%} apart")
-    if not run.complete:
+def report(data: dict[str, Any]) -> Iterator[str]:
+    """The JSON as a table, in symbols only, so that it needs no language."""
+    source, gemm_run, series = (data[part] for part in (
+        "provenance", "gemm", "series"))
+    machine, rate = source["machine"], {}
+    yield (f"{machine['kind']}: {machine['name']}   cache "
+           f"{machine['cache'] / MB:.0f} MB ({machine['cache_source']})")
+    yield f"torch {source['torch']}   {data['dtype']}   {source['date']}"
+    for name, unit in (("B", "GB/s"), ("P", "GFLOP/s")):
+        if roof := data["roofs"].get(name):
+            rate[name], timing = roof["rate"], roof["timing"]
+            yield (f"{name} = {roof['rate'] / GIGA:.1f} {unit}   "
+                   f"{roof['method']}, best of {timing['laps']} (median "
+                   f"{roof['work'] / timing['median'] / GIGA:.1f})")
+    if series:
+        yield f"I* = P/B = {ridge_point(rate['P'], rate['B']):.1f} FLOP/byte"
+        yield (f"\nY[M, {gemm_run['N']}] = X[M, {gemm_run['K']}] @ W   "
+               f"rotated: {gemm_run['copies']} W, "
+               f"{gemm_run['bytes'] / MB:.0f} MB   reused: 1 W")
+        yield from gemm_table(series)
+    if attend_rows := series.get("attention-decode"):
+        n_q, n_kv, d = data["attention"].values()
+        yield f"\ndecode: n_q = {n_q}, n_kv = {n_kv}, head_dim = {d}"
+        yield from decode_table(attend_rows)
+    if series:
+        yield (f"\ncache: GB/s > {data['tolerance']} B: not from memory   "
+               f"noisy: quartiles {NOISY:.0%} apart")
+    if not data["complete"]:
         yield "incomplete"
 
 
-def row_flags(points: dict[str, Point], rows: dict[str, dict]) -> str:
+def flags(**rows: dict[str, Any]) -> str:
     """What a reader must know before believing a row."""
-    flags = [f"cache:{name}" for name, row in rows.items() if row["cache"]]
-    if any(point.timing.q3 - point.timing.q1 > NOISY * point.timing.median
-           for point in points.values()):
-        flags.append("noisy")
-    return " ".join(flags)
+    return "  " + " ".join(f"{flag}:{name}" for name, row in rows.items()
+                           for flag in ("cache", "noisy") if row[flag])
 
 
-def gemm_table(run: Run) -> Iterator[str]:
-    """Rotated and reused side by side, a line where the regime turns."""
-    scale, unit = ((1e12, "TFLOP/s") if run.roofs["P"].rate > 1e13
-                   else (1e9, "GFLOP/s"))
-    yield (f"{'M':>5} {'I':>6} {unit:>8} {'GB/s':>7} {'min(P,I*B)':>10} "
-           f"{'frac':>5}  {'reused':>7} {'GB/s':>7} {'ratio':>5}")
+def gemm_table(series: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
+    """Rotated beside reused, with a line where the regime turns."""
+    yield (f"{'M':>5} {'I':>6} {'TFLOP/s':>8} {'min(P,I*B)':>10} {'frac':>5}"
+           f" {'GB/s':>7} {'reused':>7} {'ratio':>5}")
+    reused = {row["size"]: row for row in series.get("gemm-reused", ())}
     before = None
-    for M in dict.fromkeys(p.size for p in run.points
-                           if p.series.startswith("gemm")):
-        points = {p.series.removeprefix("gemm-"): p for p in run.points
-                  if p.series.startswith("gemm") and p.size == M}
-        rows = {name: run.figures(p) for name, p in points.items()}
-        row = rows["rotated"]
+    for row in series["gemm-rotated"]:
         if before and row["regime"] != before:
-            yield f"{'I*':>12} " + "-" * 54
+            yield f"{'I*':>12} " + "-" * 47
         before = row["regime"]
-        line = (f"{M:5} {row['intensity']:6.1f} "
-                f"{row['flops_per_s'] / scale:8.1f} "
-                f"{row['bytes_per_s'] / GB:7.1f} "
-                f"{row['attainable'] / scale:10.1f} {row['fraction']:5.2f}")
-        if "reused" in rows:  # not yet, where Ctrl-C came in between
-            again = rows["reused"]
-            ratio = again["flops_per_s"] / row["flops_per_s"]
-            line += (f"  {again['flops_per_s'] / scale:7.1f} "
-                     f"{again['bytes_per_s'] / GB:7.1f} {ratio:5.2f}")
-        yield f"{line}  {row_flags(points, rows)}".rstrip()
+        # The last M may lack its second series, where Ctrl-C came between.
+        again = reused.get(row["size"], row)
+        ratio = again["bytes_per_s"] / row["bytes_per_s"]
+        line = (f"{row['size']:5} {row['intensity']:6.1f} "
+                f"{row['flops_per_s'] / TERA:8.3f} "
+                f"{row['attainable'] / TERA:10.3f} {row['fraction']:5.2f} "
+                f"{row['bytes_per_s'] / GIGA:7.1f} "
+                f"{again['bytes_per_s'] / GIGA:7.1f} {ratio:5.2f}")
+        yield (line + flags(rotated=row, reused=again)).rstrip()
 
 
-def attention_table(run: Run) -> Iterator[str]:
+def decode_table(rows: list[dict[str, Any]]) -> Iterator[str]:
     """Time grows with S; intensity and GB/s do not."""
-    yield f"{'S':>5} {'I':>6} {'ms':>8} {'GB/s':>7} {'frac':>5}"
-    for point in run.points:
-        if point.series != "attention-decode":
-            continue
-        row = run.figures(point)
-        flags = row_flags({"": point}, {"kv": row})
-        yield (f"{point.size:5} {row['intensity']:6.2f} "
-               f"{point.timing.median * 1e3:8.3f} "
-               f"{row['bytes_per_s'] / GB:7.1f} {row['fraction']:5.2f}  "
-               f"{flags}").rstrip()
+    yield f"{'S':>5} {'I':>6} {'TFLOP/s':>8} {'GB/s':>7} {'frac':>5} {'ms':>7}"
+    for row in rows:
+        line = (f"{row['size']:5} {row['intensity']:6.2f} "
+                f"{row['flops_per_s'] / TERA:8.3f} "
+                f"{row['bytes_per_s'] / GIGA:7.1f} {row['fraction']:5.2f} "
+                f"{row['seconds']['median'] * 1e3:7.3f}")
+        yield (line + flags(kv=row)).rstrip()
 
 
 def progress(text: str) -> None:
@@ -654,20 +666,22 @@ def main(argv: list[str] | None = None) -> int:
             run_lab(run, options.quick)
     except KeyboardInterrupt:  # what has been measured is kept
         status = 130
-    except RuntimeError as error:
-        if "memory" not in str(error):
-            raise
-        run.note("out of memory, even at the least size")
+    except RuntimeError as error:  # a back end that lacks something
+        run.note(f"stopped: {str(error).splitlines()[0]}")
         status = 1
     progress("")
-    print(*report(run), sep="\n")
+    data = as_json(run)
+    print(*report(data), sep="\n")
     if options.json:
         try:
-            options.json.write_text(json.dumps(as_json(run), indent=1) + "\n")
+            options.json.write_text(json.dumps(data, indent=1) + "\n")
         except OSError as error:
             fail(f"{options.json}: {error.strerror}")
     return status
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:  # before there was anything to keep
+        sys.exit(130)
