@@ -2,7 +2,8 @@
 
 B is measured by a large copy, P by a large matmul. Then a linear layer of
 Qwen2.5-7B runs at a grid of M, and decode attention at several contexts,
-each beside min(P, I * B) as the calculator predicts it. --help has options.
+each beside min(P, I * B) as the calculator predicts it. Ctrl-C keeps what
+has been measured.
 """
 
 from __future__ import annotations
@@ -149,8 +150,8 @@ def runs_natively(machine: Machine, dtype: str) -> bool:
         return False
     if machine.kind == "cpu" and dtype != "float32":
         short = {name: key for key, name in DTYPES.items()}[dtype]
-        ask = getattr(torch.ops.mkldnn, f"_is_mkldnn_{short}_supported")
-        return bool(torch.backends.mkldnn.is_available() and ask())
+        return bool(torch.backends.mkldnn.is_available() and getattr(
+            torch.ops.mkldnn, f"_is_mkldnn_{short}_supported")())
     if machine.kind == "cuda" and dtype == "bfloat16":
         return torch.cuda.is_bf16_supported(including_emulation=False)
     return True
@@ -208,7 +209,8 @@ def measure(lap: Lap, budget: float,
             clock: Callable[[], float] = time.perf_counter) -> Timing:
     """Laps for `budget` seconds, five at least, after two that warm up."""
     lap(), lap()  # kernels compiled, pages mapped, clocks raised
-    end, laps = clock() + budget, []
+    laps: list[float] = []
+    end = clock() + budget
     while len(laps) < 5 or clock() < end:
         laps.append(lap())
     q1, median, q3 = statistics.quantiles(laps, n=4, method="inclusive")
@@ -216,6 +218,7 @@ def measure(lap: Lap, budget: float,
 # --8<-- [end:timer]
 
 
+# --8<-- [start:graph]
 def graph_lap(step: Step, calls: int) -> Lap:
     """Seconds per call by the GPU's clock, with no launch between calls.
 
@@ -233,8 +236,9 @@ def graph_lap(step: Step, calls: int) -> Lap:
         graph.replay()
         end.record()
         end.synchronize()
-        return start.elapsed_time(end) / 1e3 / calls
+        return start.elapsed_time(end) / 1e3 / calls  # from milliseconds
     return lap
+# --8<-- [end:graph]
 
 
 def lap_for(machine: Machine, step: Step, ring: int = 1) -> Lap:
@@ -246,6 +250,40 @@ def lap_for(machine: Machine, step: Step, ring: int = 1) -> Lap:
     calls = ring * max(1, round(LAP / (once() * ring)))
     return (graph_lap(step, calls) if machine.kind == "cuda"
             else stopwatch(step, calls, machine.sync))
+
+
+# --- Memory ----------------------------------------------------------------
+
+def claim(machine: Machine, nbytes: int) -> None:
+    """Refuse, on a CPU, more than a quarter of the main memory at once.
+
+    Linux grants more than there is, and kills the program that uses it.
+    """
+    if machine.kind == "cpu" and hasattr(os, "sysconf"):
+        room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
+        if nbytes > room:
+            raise RuntimeError(f"{nbytes / MB:.0f} MB: more memory than "
+                               f"a quarter of this machine's")
+
+
+def fit(build: Callable[[int], T], size: int, what: str,
+        note: Callable[[str], None]) -> T:
+    """build(size); where memory ends, with half the size, and half again."""
+    while True:
+        try:
+            return build(size)
+        except RuntimeError as error:  # each back end words it differently
+            if "memory" not in str(error) or size == 1:
+                raise
+        size //= 2
+        note(f"out of memory: {size} {what} instead")
+
+
+def random(machine: Machine, dtype: str, *shape: int) -> torch.Tensor:
+    """Normal numbers: zeros would spare a GPU power and flatter it."""
+    tensor = torch.empty(0, dtype=getattr(torch, dtype), device=machine.kind)
+    claim(machine, math.prod(shape) * tensor.element_size())
+    return tensor.new_empty(shape).normal_()
 
 
 # --- The two roofs ---------------------------------------------------------
@@ -306,13 +344,6 @@ class Point:
     timing: Timing
 
 
-def random(machine: Machine, dtype: str, *shape: int) -> torch.Tensor:
-    """Normal numbers: zeros would spare a GPU power and flatter it."""
-    tensor = torch.empty(0, dtype=getattr(torch, dtype), device=machine.kind)
-    claim(machine, math.prod(shape) * tensor.element_size())
-    return tensor.new_empty(shape).normal_()
-
-
 # --8<-- [start:rotate]
 def rotation_bytes(machine: Machine) -> int:
     """What to rotate over, so that no weight is still cached at its turn."""
@@ -368,7 +399,7 @@ def decode(machine: Machine, memory: torch.Tensor, contexts: tuple[int, ...],
     for S in contexts:
         shape = 2, batch, n_kv, S, d  # K and V
         count = memory.numel() // math.prod(shape)
-        if not count:
+        if not count:  # where memory was short
             continue
         used = memory[: count * math.prod(shape)]
         caches = used.view(count, *shape)
@@ -390,34 +421,11 @@ def attend(machine: Machine, Q: torch.Tensor,
     if machine.kind == "cpu":
         batch, (n_q, n_kv, d) = len(Q), HEADS
         Q = Q.view(batch, n_kv, n_q // n_kv, d)
-    return lambda: sdpa(Q, *next(ring), enable_gqa=True)
 
-
-# --- Memory ----------------------------------------------------------------
-
-def claim(machine: Machine, nbytes: int) -> None:
-    """Refuse, on a CPU, more than a quarter of the main memory at once.
-
-    Linux grants more than there is, and kills the program that uses it.
-    """
-    if machine.kind == "cpu" and hasattr(os, "sysconf"):
-        room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
-        if nbytes > room:
-            raise RuntimeError(f"{nbytes / MB:.0f} MB: more memory than "
-                               f"a quarter of this machine's")
-
-
-def fit(build: Callable[[int], T], size: int, what: str,
-           note: Callable[[str], None]) -> T:
-    """build(size); where memory ends, with half the size, and half again."""
-    while True:
-        try:
-            return build(size)
-        except RuntimeError as error:  # each back end words it differently
-            if "memory" not in str(error) or size == 1:
-                raise
-        size //= 2
-        note(f"out of memory: {size} {what} instead")
+    def step() -> torch.Tensor:
+        K, V = next(ring)
+        return sdpa(Q, K, V, enable_gqa=True)
+    return step
 
 
 # --- A run and its report --------------------------------------------------
@@ -531,12 +539,13 @@ def report(data: dict[str, Any]) -> Iterator[str]:
     yield (f"{machine['kind']}: {machine['name']}   cache "
            f"{machine['cache'] / MB:.0f} MB ({machine['cache_source']})")
     yield f"torch {source['torch']}   {data['dtype']}   {source['date']}"
-    for name, unit in (("B", "GB/s"), ("P", "GFLOP/s")):
+    for name, unit, scale in (("B", "GB/s", GIGA), ("P", "TFLOP/s", TERA)):
         if roof := data["roofs"].get(name):
             rate[name], timing = roof["rate"], roof["timing"]
-            yield (f"{name} = {roof['rate'] / GIGA:.1f} {unit}   "
-                   f"{roof['method']}, best of {timing['laps']} (median "
-                   f"{roof['work'] / timing['median'] / GIGA:.1f})")
+            median = roof["work"] / timing["median"]
+            yield (f"{name} = {roof['rate'] / scale:.4g} {unit}   "
+                   f"{roof['method']}, best of {timing['laps']} laps, "
+                   f"median {median / scale:.4g}")
     if series:
         yield f"I* = P/B = {ridge_point(rate['P'], rate['B']):.1f} FLOP/byte"
         yield (f"\nY[M, {gemm_run['N']}] = X[M, {gemm_run['K']}] @ W   "
@@ -556,8 +565,13 @@ def report(data: dict[str, Any]) -> Iterator[str]:
 
 def flags(**rows: dict[str, Any]) -> str:
     """What a reader must know before believing a row."""
-    return "  " + " ".join(f"{flag}:{name}" for name, row in rows.items()
-                           for flag in ("cache", "noisy") if row[flag])
+    cached = [name for name, row in rows.items() if row["cache"]]
+    said = [f"cache:{name}" for name in cached]
+    if len(cached) == len(rows):
+        said = ["cache"]
+    if any(row["noisy"] for row in rows.values()):
+        said.append("noisy")
+    return "  " + " ".join(said)
 
 
 def gemm_table(series: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
@@ -570,15 +584,16 @@ def gemm_table(series: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
         if before and row["regime"] != before:
             yield f"{'I*':>12} " + "-" * 47
         before = row["regime"]
-        # The last M may lack its second series, where Ctrl-C came between.
-        again = reused.get(row["size"], row)
-        ratio = again["bytes_per_s"] / row["bytes_per_s"]
         line = (f"{row['size']:5} {row['intensity']:6.1f} "
                 f"{row['flops_per_s'] / TERA:8.3f} "
                 f"{row['attainable'] / TERA:10.3f} {row['fraction']:5.2f} "
-                f"{row['bytes_per_s'] / GIGA:7.1f} "
-                f"{again['bytes_per_s'] / GIGA:7.1f} {ratio:5.2f}")
-        yield (line + flags(rotated=row, reused=again)).rstrip()
+                f"{row['bytes_per_s'] / GIGA:7.1f}")
+        pair = {"rotated": row}
+        if again := reused.get(row["size"]):  # Ctrl-C may have come between
+            pair["reused"] = again
+            ratio = again["bytes_per_s"] / row["bytes_per_s"]
+            line += f" {again['bytes_per_s'] / GIGA:7.1f} {ratio:5.2f}"
+        yield (line + flags(**pair)).rstrip()
 
 
 def decode_table(rows: list[dict[str, Any]]) -> Iterator[str]:
@@ -618,10 +633,13 @@ def shape(text: str) -> tuple[int, int]:
         return SHAPES[text]
     try:
         K, N = (int(part) for part in text.split(","))
-        gemm(1, K, N)  # raises for sizes that no layer has
+        gemm(1, K, N)  # raises for what is no size
+        if max(K, N) > 2**20:
+            raise ValueError
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f"{text!r}: one of {', '.join(SHAPES)}, or K,N") from None
+            f"{text!r}: one of {', '.join(SHAPES)}, or K,N (up to 2^20)"
+        ) from None
     return K, N
 
 

@@ -6,6 +6,7 @@ Nothing here asserts an absolute figure: machines differ, and this one may be bu
 import json
 import subprocess
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import count, cycle
 from pathlib import Path
@@ -96,6 +97,35 @@ def test_on_a_cpu_every_call_is_timed_alone():
     calls = count()
     gpu_lab.lap_for(MACHINE, lambda: next(calls), ring=49)()
     assert next(calls) == 1
+
+
+def test_a_cuda_graph_holds_all_the_calls_and_its_events_count_milliseconds(monkeypatch):
+    """A fake GPU of 2 ms a call; the host's clock plays no part."""
+    gpu, host = Clock(), []
+
+    class Graph:
+        def replay(self) -> None:
+            gpu.work(0.002 * len(host))
+
+    class Event:
+        def __init__(self, enable_timing: bool) -> None:
+            assert enable_timing
+
+        def record(self) -> None:
+            self.at = gpu.now
+
+        def synchronize(self) -> None: ...
+
+        def elapsed_time(self, end: "Event") -> float:
+            return 1e3 * (end.at - self.at)
+
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
+    monkeypatch.setattr(torch.cuda, "graph", lambda graph: nullcontext())
+    monkeypatch.setattr(torch.cuda, "Event", Event)
+    lap = gpu_lab.graph_lap(lambda: host.append("call"), 11)
+    assert len(host) == 11
+    assert [lap(), lap()] == pytest.approx([0.002, 0.002])
+    assert len(host) == 11  # captured once, replayed since
 
 
 def test_an_accelerator_is_timed_over_whole_rotations(monkeypatch):
@@ -226,6 +256,32 @@ def test_emulated_bf16_is_not_native(monkeypatch):
     assert gpu_lab.runs_natively(MACHINE, "float32")
 
 
+def test_a_run_without_bf16_says_what_it_took_instead(small, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(gpu_lab, "measure", lambda lap, budget: timing(0.01))
+    monkeypatch.setattr(gpu_lab, "runs_natively", lambda machine, dtype: False)
+    file = tmp_path / "results.json"
+    assert gpu_lab.main(["--quick", "--device", "cpu", "--shape", "512,256", "--json", str(file)]) == 0
+    data = json.loads(file.read_text())
+    assert data["dtype"] == "float32"
+    assert data["series"]["gemm-rotated"][0]["bytes"] == gemm(1, 512, 256, 4, 4, 4).bytes
+    said = "bfloat16: not native here; float32 instead"
+    assert data["provenance"]["notes"] == [said]
+    assert capsys.readouterr().err == f"note: {said}\n"
+
+
+def test_too_little_memory_for_all_copies_takes_fewer_and_says_so(monkeypatch):
+    notes: list[str] = []
+
+    def claim(machine, nbytes):
+        if nbytes > 2000:
+            raise RuntimeError("more memory than there is")
+
+    monkeypatch.setattr(gpu_lab, "claim", claim)
+    weights = gpu_lab.weight_copies(MACHINE, "float32", 8, 16, 8 * 16 * 4 * 11, notes.append)
+    assert len(weights) == 3
+    assert notes == ["out of memory: 6 weights instead", "out of memory: 3 weights instead"]
+
+
 def test_out_of_memory_halves_and_says_so():
     notes: list[str] = []
 
@@ -296,6 +352,26 @@ def test_a_wide_spread_is_said():
     assert [run.figures(point)["noisy"] for point in run.points] == [True, False]
 
 
+def test_the_widest_row_fits_a_terminal():
+    run = fake_run(B=4.8e12, P=989.4e12)
+    run.points = [at(4e12, 1024, spread=0.3), at(9e12, 1024, series="gemm-reused")]
+    lines = list(gpu_lab.report(gpu_lab.as_json(run)))
+    assert any(line.endswith("cache:reused noisy") for line in lines)
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_row_that_ctrl_c_cut_short_shows_no_second_figure():
+    run = fake_run()
+    run.points = [at(50e9), at(60e9, series="gemm-reused"), at(50e9, 2)]
+    one, two = (line for line in gpu_lab.report(gpu_lab.as_json(run)) if line.split()[:1] in (["1"], ["2"]))
+    assert len(one.split()) == len(two.split()) + 2
+
+
+def test_a_row_that_is_cache_throughout_says_so_once():
+    assert gpu_lab.flags(rotated={"cache": True, "noisy": True}, reused={"cache": True, "noisy": True}) == \
+        "  cache noisy"
+
+
 def test_the_table_is_aligned_and_says_where_the_regime_turns():
     run = fake_run(B=100e9, P=1e12)  # I* = 10
     run.points = [at(50e9, M, series) for M in (1, 8, 16, 1024) for series in ("gemm-rotated", "gemm-reused")]
@@ -312,8 +388,8 @@ def test_units_are_decimal():
     run = fake_run(B=1008e9, P=165.2e12)
     run.points = [at(1008e9)]
     text = "\n".join(gpu_lab.report(gpu_lab.as_json(run)))
-    assert "B = 1008.0 GB/s" in text
-    assert "P = 165200.0 GFLOP/s" in text
+    assert "B = 1008 GB/s" in text
+    assert "P = 165.2 TFLOP/s" in text
     assert "I* = P/B = 163.9 FLOP/byte" in text
 
 
@@ -367,8 +443,8 @@ def small(monkeypatch):
 
 
 @pytest.mark.parametrize("options", [
-    ["--shape", "zz"], ["--shape", "0,4"], ["--shape", "4"], ["--shape", "4,-4"], ["--dtype", "int3"],
-    ["--device", "tpu"], ["--json", "/nope/x.json"], ["--json", "/"], ["--bogus"], ["--qui"], ["extra"], ["--json"],
+    ["--shape", "zz"], ["--shape", "0,4"], ["--shape", "4"], ["--shape", "4,-4"], ["--shape", "4,2000000"],
+    ["--dtype", "int3"], ["--device", "tpu"], ["--json", "/nope/x.json"], ["--json", "/"], ["--bogus"], ["--qui"], ["extra"], ["--json"],
 ])  # fmt: skip
 def test_a_wrong_option_is_one_line_and_exit_status_2(options, capsys):
     with pytest.raises(SystemExit) as left:
