@@ -19,7 +19,7 @@ ALLOWED = [
     (r"1 TB/s", "the bandwidth as the lesson rounds it"),
     (r"CACM 52\(4\), 2009|2022|arXiv:2205\.14135", "a publication"),
     (r"^\#+ \d(?:\.\d)?\.? ", "a section's number"),
-    (r"第 ?5 ?节|section 5|3\.[12] ?节|of 3\.[12]", "a section's number in a reference"),
+    (r"第 ?[45] ?节|section [45]|3\.[12] ?节|of 3\.[12]", "a section's number in a reference"),
     (r"\b(?:M|S|B|L|batch|r) ?(?:=|为|of) ?\d+|N = 128|M 从 1 拧到 256|batch 从 1|batch 1\b", "an input"),
     (r"^\|? ?(?:2048|8192|32768) \|", "an input, the context in a table's first column"),
     (r"128 个(?:专家|权重)|128 (?:experts|weights)", "an input"),
@@ -29,6 +29,7 @@ ALLOWED = [
     (r"(?:约为|约|达到|都是|强度是|都钉在) ?[17]\b|线性层 1、attention 7|attention 是 7|权重的 1", "the two intensities"),
     (r"about [17]\b|at [17]\b|intensity (?:is |of )?(?:about )?1\b|rows of 7|weights' 1|from 1 into", "the same in English"),
     (r"I ≈ [17]", "the same, as a profile shows it"),
+    (r"离 1 越远|further from 1", "a ratio of one: as predicted"),
     (r"（1 ?，|是 2）|: 2\)|decode 是 1|1 in decode|b = 2|2 FLOPs|仍是 2 字节|still 2\b", "the definition of a unit"),
 ]
 COEFFICIENTS = re.compile(r"(?<![\d.])(?:[12478]|256|3584|2048|10\^\{\d+\})(?![\d.])")
