@@ -67,15 +67,16 @@ def test_a_page_asks_no_other_host_and_raises_no_complaint(watch, language, path
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_switch_keeps_the_page_and_the_section(watch, language):
     page = watch.open(language, "lesson")
-    page.evaluate("document.getElementById('vllm').scrollIntoView()")
-    page.wait_for_function("location.hash === '#vllm'")
-    other = "English" if language == "zh" else "简体中文"
-    page.get_by_role("button", name="选择当前语言" if language == "zh" else "Select language").hover()
-    page.get_by_role("link", name=other).first.click()
-    page.wait_for_load_state("networkidle")
-    there = ROOTS["en" if language == "zh" else "zh"]
-    assert page.url == f"{watch.root}{there}lesson/#vllm"
-    assert page.locator("#vllm").bounding_box()["y"] < 300
+    page.evaluate("location.hash = '#vllm'")
+    other, button = ("English", "选择当前语言") if language == "zh" else ("简体中文", "Select language")
+    page.get_by_role("button", name=button).hover()
+    there = "en" if language == "zh" else "zh"
+    with page.expect_navigation():
+        page.get_by_role("link", name=other).first.click()
+    assert re.fullmatch(rf"{watch.root}{ROOTS[there]}lesson/#[\w-]+", page.url)
+    assert page.locator("html").get_attribute("lang") == there
+    assert 0 <= page.locator(page.url[page.url.index("#") :]).bounding_box()["y"] < 300
+    assert page.locator("#vllm").is_visible()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
