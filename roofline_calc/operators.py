@@ -105,3 +105,238 @@ def attn_intensity(n_q: int, n_kv: int, phase: str, S: int,
     return attention(n_q, n_kv, head_dim, L, S,
                      b_kv=b, traffic="kv-only").intensity
 # --8<-- [end:attention]
+
+
+def quantised_width(bits: float, group: int | None = None, scale_bytes: float = 2, zero_bits: float = 0) -> float:
+    """Effective bytes per weight of a matrix quantised in groups: its bits and its share of scale and zero point.
+
+    Args:
+        bits: of one weight. group: weights that share a scale (None: one scale per row or matrix, negligible).
+        scale_bytes: of one scale. zero_bits: of one zero point, where a group has one (AWQ, GPTQ: as many as bits).
+
+    Raises:
+        ValueError: bits or scale_bytes is not positive, group not a positive whole number, zero_bits negative.
+
+    >>> quantised_width(4, group=128)
+    0.515625
+    """
+    check_positive(bits=bits, scale_bytes=scale_bytes)
+    if zero_bits != 0:
+        check_positive(zero_bits=zero_bits)
+    if group is None:
+        return bits / 8
+    check_whole(group=group)
+    return bits / 8 + (scale_bytes + zero_bits / 8) / group
+
+
+def window_attention(
+    n_q: int, n_kv: int, head_dim: int, L: int, S: int, window: int, *,
+    b_q: float = 2, b_kv: float = 2, traffic: str = "q+kv+o",
+) -> Cost:  # fmt: skip
+    """Causal attention in which a token sees itself and the window - 1 tokens before it, no further.
+
+    The last L of S tokens ask, so the kernel touches the last min(S, window + L - 1) keys; of their causal
+    pairs it leaves out those that lie further apart than the window. Arguments, units and errors as for
+    `attention`; window in tokens.
+
+    >>> window_attention(32, 8, 128, L=1, S=32768, window=4096) == attention(32, 8, 128, L=1, S=4096)
+    True
+
+    Source: Beltagy, Peters & Cohan, Longformer, arXiv:2004.05150.
+    """
+    check_whole(L=L, S=S, window=window)
+    seen = min(S, window + L - 1)
+    beyond = seen - min(S, window)  # keys in the last query's past that it no longer sees
+    causal = attention(n_q, n_kv, head_dim, L, seen, b_q=b_q, b_kv=b_kv, mask="causal", traffic=traffic)
+    one_pair = attention(n_q, n_kv, head_dim, 1, 1).flops
+    return Cost(causal.flops - one_pair * (beyond * (beyond + 1) // 2), causal.traffic)
+
+
+def shared_prefix_attention(
+    n_q: int, n_kv: int, head_dim: int, batch: int, prefix: int, own: int, L: int = 1, *,
+    b_q: float = 2, b_kv: float = 2, traffic: str = "q+kv+o",
+) -> Cost:  # fmt: skip
+    """Attention of a batch of sequences that share their first tokens, whose K and V are read once for all.
+
+    On the prefix every query token of the batch meets the same keys, as one sequence's would: its intensity
+    rises with the batch. On the sequence's own tokens (the last L of which ask) nothing changes. Q is read and O
+    written once, although a real kernel merges two partial results.
+
+    Args:
+        batch: sequences. prefix, own: shared tokens, and each sequence's further ones. Others: see `attention`.
+
+    >>> shared_prefix_attention(28, 4, 128, batch=32, prefix=2048, own=1).intensity > 100
+    True
+
+    Source: Juravsky et al., Hydragen, arXiv:2402.05099.
+    """
+    check_whole(batch=batch, prefix=prefix, own=own, L=L)
+    heads = n_q, n_kv, head_dim
+    shared = attention(*heads, batch * L, prefix, b_q=b_q, b_kv=b_kv, traffic="kv-only")
+    each = attention(*heads, L, own, b_q=b_q, b_kv=b_kv, mask="causal", traffic=traffic)
+    return shared + each * batch
+
+
+def mla_attention(
+    n_q: int, d_c: int, d_rope: int, L: int, S: int, *,
+    b_q: float = 2, b_kv: float = 2, mask: str = "none", traffic: str = "q+kv+o",
+) -> Cost:  # fmt: skip
+    """Multi-head latent attention in its absorbed form: all heads read one latent vector per cached token.
+
+    Scores are d_c + d_rope wide, values d_c, and both come from the same cache entry, which is read once:
+    per pair of tokens 2 n_q (2 d_c + d_rope) FLOPs, per cached token (d_c + d_rope) b_kv bytes.
+
+    Args:
+        n_q: heads. d_c, d_rope: width of the latent and of its rotary part (DeepSeek-V3: 512, 64).
+        Others, units and errors: see `attention`.
+
+    >>> round(mla_attention(128, 512, 64, L=1, S=2048, traffic="kv-only").intensity, 1)
+    241.8
+
+    Source: DeepSeek-V2, arXiv:2405.04434, section 2.1.
+    """
+    check_whole(n_q=n_q, d_c=d_c, d_rope=d_rope)
+    entry = d_c + d_rope
+    # q k^T is half of an ordinary attention of width d_c + d_rope, p v half of one of width d_c.
+    scores = attention(n_q, 1, entry, L, S, b_q=b_q, b_kv=b_kv, mask=mask, traffic=traffic)
+    values = attention(n_q, 1, d_c, L, S, b_q=b_q, b_kv=b_kv, mask=mask, traffic=traffic)
+    moved = {"latent": scores.traffic["K"]}
+    if traffic == "q+kv+o":
+        moved |= {"Q": scores.traffic["Q"], "O": values.traffic["O"]}
+    return Cost((scores.flops + values.flops) // 2, moved)
+
+
+def experts_touched(experts: int, top_k: int, T: int) -> float:
+    """Expected number of experts that T tokens use, each choosing top_k of them evenly and independently.
+
+    E (1 - (1 - k/E)^T): an expert is idle only where every token passes it by.
+
+    Raises:
+        ValueError: an argument is not a positive whole number, or top_k exceeds experts.
+
+    >>> experts_touched(128, 8, 1)
+    8.0
+    """
+    check_whole(experts=experts, top_k=top_k, T=T)
+    if top_k > experts:
+        raise ValueError(f"top_k = {top_k}: must be at most experts ({experts})")
+    if top_k == experts:  # all of them, as a whole number
+        return experts
+    return experts * (1 - (1 - top_k / experts) ** T)
+
+
+def grouped_gemm(
+    rows: int, groups: float, K: int, N: int, b_x: float = 2, b_w: float = 2, b_y: float = 2,
+) -> Cost:  # fmt: skip
+    """Several GEMMs of one shape, their rows shared out among them: the experts of one projection, or heads.
+
+    Each row meets one weight matrix, so FLOPs, X and Y are those of one GEMM with all the rows; what grows with
+    the groups is W. With T tokens of top_k experts there are rows = T * top_k, about T * top_k / E per expert.
+
+    Args:
+        rows: of all groups together. groups: weight matrices read, an expected number (see `experts_touched`).
+        Others, units and errors: see `gemm`.
+
+    >>> grouped_gemm(64, 8, 2048, 768).traffic["W"] == 8 * 2048 * 768 * 2
+    True
+    """
+    check_positive(groups=groups)
+    one = gemm(rows, K, N, b_x, b_w, b_y)
+    return Cost(one.flops, one.traffic | {"W": one.traffic["W"] * groups})
+
+
+def embedding(M: int, hidden: int, b: float = 2) -> Cost:
+    """The gather of M rows of the embedding table: no arithmetic; the rest of the table is not touched.
+
+    Args:
+        M: tokens. hidden: width of a row. b: bytes per element. The token ids, 4 bytes each, are left out.
+    """
+    check_whole(M=M, hidden=hidden)
+    check_positive(b=b)
+    return Cost(0, {"rows": M * hidden * b, "Y": M * hidden * b})
+
+
+def rms_norm(M: int, width: int, b: float = 2) -> Cost:
+    """Root-mean-square norm of M rows: 4 FLOPs per element (square, add, scale, weight), X read and Y written once.
+
+    One division and one root per row are left out. Raises ValueError as `gemm`.
+    """
+    check_whole(M=M, width=width)
+    check_positive(b=b)
+    return Cost(4 * M * width, {"X": M * width * b, "weight": width * b, "Y": M * width * b})
+
+
+def rope(M: int, heads: int, d_rope: int, b: float = 2) -> Cost:
+    """Rotary embedding of the given heads (queries and keys) of M tokens: 3 FLOPs per element.
+
+    An element becomes x cos - y sin or y cos + x sin. X is read and Y written; each token reads d_rope values of
+    sine and cosine, shared by its heads. Raises ValueError as `gemm`.
+    """
+    check_whole(M=M, heads=heads, d_rope=d_rope)
+    check_positive(b=b)
+    moved = M * heads * d_rope * b
+    return Cost(3 * M * heads * d_rope, {"X": moved, "table": M * d_rope * b, "Y": moved})
+
+
+def swiglu(M: int, intermediate: int, b: float = 2) -> Cost:
+    """The gate of the feed-forward network, silu(gate) * up: 4 FLOPs per element (exp, add, divide, multiply).
+
+    Gate and up are read, Y is written. GeGLU is counted alike. Raises ValueError as `gemm`.
+    """
+    check_whole(M=M, intermediate=intermediate)
+    check_positive(b=b)
+    one = M * intermediate * b
+    return Cost(4 * M * intermediate, {"gate": one, "up": one, "Y": one})
+
+
+def residual(M: int, hidden: int, b: float = 2) -> Cost:
+    """The addition of a sublayer's output to the residual stream: 1 FLOP per element, two reads, one write.
+
+    Raises ValueError as `gemm`.
+    """
+    check_whole(M=M, hidden=hidden)
+    check_positive(b=b)
+    one = M * hidden * b
+    return Cost(M * hidden, {"X": one, "residual": one, "Y": one})
+
+
+def column_parallel(K: int, N: int, t: int) -> tuple[int, int]:
+    """Shape (K, N/t) of a linear layer's share on one of t cards, split by its outputs (q, k, v, gate, up).
+
+    Raises:
+        ValueError: t does not divide N.
+    """
+    check_whole(K=K, N=N, t=t)
+    if N % t:
+        raise ValueError(f"t = {t}: must divide the output width N ({N})")
+    return K, N // t
+
+
+def row_parallel(K: int, N: int, t: int) -> tuple[int, int]:
+    """Shape (K/t, N) of a linear layer's share on one of t cards, split by its inputs (o, down).
+
+    Each card then holds a partial sum of all N outputs; the all-reduce crosses the link between the cards, not the
+    memory bus, and is left out.
+
+    Raises:
+        ValueError: t does not divide K.
+    """
+    check_whole(K=K, N=N, t=t)
+    if K % t:
+        raise ValueError(f"t = {t}: must divide the input width K ({K})")
+    return K // t, N
+
+
+def kv_heads_per_card(n_kv: int, t: int) -> int:
+    """KV heads on each of t cards: n_kv / t, and one, replicated t / n_kv times, where there are more cards.
+
+    Raises:
+        ValueError: neither of t and n_kv divides the other.
+
+    >>> kv_heads_per_card(4, 2), kv_heads_per_card(4, 8)
+    (2, 1)
+    """
+    check_whole(n_kv=n_kv, t=t)
+    if n_kv % t and t % n_kv:
+        raise ValueError(f"t = {t}: must divide n_kv ({n_kv}), or be a multiple of it so that KV heads are replicated")
+    return max(1, n_kv // t)
