@@ -1,20 +1,21 @@
-"""Accelerators and models as data: read from the TOML files beside this module."""
+"""Accelerators and models as data: read from the TOML files beside this module, or from files of your own."""
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .checks import check_choice, check_positive, check_whole
-from .model import Model
-from .operators import Cost
-from .roofline import attainable, ridge_point, time_floor
+from .model import MLA, Model, MoE
+from .roofline import attainable, ridge_point
 
 
 @dataclass(frozen=True, kw_only=True)
 class Accelerator:
     """One card by its spec sheet: dense peak in FLOP/s by data type, bandwidth in byte/s, sizes in bytes.
+
+    The last-level cache is None where its maker publishes none.
 
     Raises:
         ValueError: a figure is not positive, or a data type has no peak.
@@ -23,13 +24,15 @@ class Accelerator:
     name: str
     bandwidth: float
     memory: int
-    last_level_cache: int
     peak: Mapping[str, float]
     source: str
+    last_level_cache: int | None = None
 
     def __post_init__(self) -> None:
         check_positive(bandwidth=self.bandwidth, **{f"peak.{dtype}": rate for dtype, rate in self.peak.items()})
-        check_whole(memory=self.memory, last_level_cache=self.last_level_cache)
+        check_whole(memory=self.memory)
+        if self.last_level_cache is not None:
+            check_whole(last_level_cache=self.last_level_cache)
 
     def peak_of(self, dtype: str = "bf16") -> float:
         """Dense peak in FLOP/s for a data type."""
@@ -44,17 +47,57 @@ class Accelerator:
         """Attainable performance in FLOP/s of a kernel of intensity I (FLOP/byte)."""
         return attainable(I, self.peak_of(dtype), self.bandwidth)
 
-    def time_floor(self, costs: Iterable[Cost], dtype: str = "bf16") -> float:
-        """Least seconds for kernels run one after the other, each held back by its own roof."""
-        return time_floor(costs, self.peak_of(dtype), self.bandwidth)
+
+def _read(path: Path) -> dict[str, dict[str, Any]]:
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # not TOML, or not UTF-8
+        raise ValueError(f"{path}: not a TOML file ({error})") from None
+    for key, table in tables.items():
+        if not isinstance(table, dict):
+            raise ValueError(f"{path}: {key} = {table!r}: must be a table, [{key}], of the fields of one entry")
+    return tables
 
 
-def _read(name: str) -> dict[str, dict[str, Any]]:
-    return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+def _entry(kind: type, path: Path, key: str, fields: dict[str, Any]) -> Any:
+    """One entry of a file as an object; a wrong key or value is reported with the file and the entry."""
+    try:
+        return kind(**fields)
+    except TypeError as error:  # a key that is missing or unknown, or a value of another type
+        raise ValueError(f"{path}: [{key}]: {str(error).removeprefix(f'{kind.__name__}.__init__() ')}") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: [{key}]: {error}") from None
 
 
-ACCELERATORS = {key: Accelerator(**fields) for key, fields in _read("accelerators.toml").items()}
-MODELS = {key: Model(**fields) for key, fields in _read("models.toml").items()}
+def read_accelerators(path: str | Path) -> dict[str, Accelerator]:
+    """Accelerators from a TOML file, one table each with the fields of `Accelerator`.
+
+    Raises:
+        ValueError: the file is no TOML, or an entry lacks a field, has one too many or one that makes no sense.
+        OSError: the file cannot be read.
+    """
+    path = Path(path)
+    return {key: _entry(Accelerator, path, key, fields) for key, fields in _read(path).items()}
+
+
+def read_models(path: str | Path) -> dict[str, Model]:
+    """Models from a TOML file, one table each with the fields of `Model`; ``moe`` and ``mla`` are tables in it.
+
+    Raises: as `read_accelerators`.
+    """
+    path = Path(path)
+    models = {}
+    for key, fields in _read(path).items():
+        parts: dict[str, type] = {"moe": MoE, "mla": MLA}
+        nested = {name: _entry(kind, path, key, fields[name]) for name, kind in parts.items() if name in fields}
+        models[key] = _entry(Model, path, key, fields | nested)
+    return models
+
+
+_HERE = Path(__file__).parent
+
+ACCELERATORS: dict[str, Accelerator] = read_accelerators(_HERE / "accelerators.toml")
+MODELS: dict[str, Model] = read_models(_HERE / "models.toml")
 
 RTX_4090 = ACCELERATORS["rtx-4090"]
 QWEN = MODELS["qwen2.5-7b"]

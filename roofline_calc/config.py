@@ -72,10 +72,12 @@ def _heads(fields: _Fields, *, explicit: bool = False) -> dict[str, int]:
 
 def _window(fields: _Fields, windowed: Callable[[int, int], bool]) -> dict[str, Any]:
     """Sliding-window attention: its width, and its layers, by ``layer_types`` or else by the architecture's rule."""
+    types = fields.config.get("layer_types")
     if not fields.has("sliding_window"):
+        if isinstance(types, list) and "sliding_attention" in types:
+            raise ValueError("sliding_window: missing from the config, though layer_types names sliding_attention")
         return {}
     layers = fields.whole("num_hidden_layers")
-    types = fields.config.get("layer_types")
     if types is None:
         count = sum(windowed(i, layers) for i in range(layers))
     else:

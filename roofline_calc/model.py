@@ -64,21 +64,23 @@ class MLA:
     """Multi-head latent attention: ranks of the compressed queries and of the cached latent, widths per head.
 
     Args:
-        q_rank: of the compressed query, or None where q_proj is one matrix. kv_rank: d_c, of the cached latent.
+        kv_rank: d_c, of the cached latent. q_rank: of the compressed query, or None where q_proj is one matrix.
         nope, rope: the part of a head's query and key without and with rotary position. v: width of a head's value.
 
     Raises:
         ValueError: a size is not a positive whole number.
     """
 
-    q_rank: int | None
     kv_rank: int
     nope: int
     rope: int
     v: int
+    q_rank: int | None = None
 
     def __post_init__(self) -> None:
-        check_whole(q_rank=self.q_rank or 1, kv_rank=self.kv_rank, nope=self.nope, rope=self.rope, v=self.v)
+        check_whole(kv_rank=self.kv_rank, nope=self.nope, rope=self.rope, v=self.v)
+        if self.q_rank is not None:
+            check_whole(q_rank=self.q_rank)
 
 
 @dataclass(frozen=True)
