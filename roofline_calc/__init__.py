@@ -5,38 +5,136 @@
 'compute-bound'
 """
 
-from .catalog import ACCELERATORS, MODELS, QWEN, RTX_4090, Accelerator
-from .model import Model
-from .operators import Cost, attention, attn_intensity, gemm, gemm_intensity
+from importlib import import_module
+
+from .operators import (
+    Cost,
+    attention,
+    attn_intensity,
+    column_parallel,
+    embedding,
+    experts_touched,
+    gemm,
+    gemm_intensity,
+    grouped_gemm,
+    kv_heads_per_card,
+    mla_attention,
+    quantised_width,
+    residual,
+    rms_norm,
+    rope,
+    row_parallel,
+    shared_prefix_attention,
+    swiglu,
+    window_attention,
+)
 from .roofline import (
     RIDGE,
     attainable,
     first_compute_bound,
+    first_whole,
     gemm_crossing,
     gemm_limit,
     regime,
+    regime_of,
     ridge_point,
     time_floor,
 )
 
+TYPE_CHECKING = False  # without the cost of importing typing
+if TYPE_CHECKING:
+    from .analysis import (
+        Report,
+        Roofs,
+        Row,
+        analyse,
+        crossings,
+        first_batch,
+        first_context,
+        largest_batch,
+        largest_context,
+        sweep,
+    )
+    from .catalog import ACCELERATORS, MODELS, QWEN, RTX_4090, Accelerator, read_accelerators, read_models
+    from .model import MLA, Linear, Model, MoE
+    from .precision import WIDTHS, Precision, width_of
+
 __all__ = [
     "ACCELERATORS",
+    "MLA",
     "MODELS",
     "QWEN",
     "RIDGE",
     "RTX_4090",
+    "WIDTHS",
     "Accelerator",
     "Cost",
+    "Linear",
+    "MoE",
     "Model",
+    "Precision",
+    "Report",
+    "Roofs",
+    "Row",
+    "analyse",
     "attainable",
     "attention",
     "attn_intensity",
+    "column_parallel",
+    "crossings",
+    "embedding",
+    "experts_touched",
+    "first_batch",
     "first_compute_bound",
+    "first_context",
+    "first_whole",
     "gemm",
     "gemm_crossing",
     "gemm_intensity",
     "gemm_limit",
+    "grouped_gemm",
+    "kv_heads_per_card",
+    "largest_batch",
+    "largest_context",
+    "mla_attention",
+    "quantised_width",
+    "read_accelerators",
+    "read_models",
     "regime",
+    "regime_of",
+    "residual",
     "ridge_point",
+    "rms_norm",
+    "rope",
+    "row_parallel",
+    "shared_prefix_attention",
+    "sweep",
+    "swiglu",
     "time_floor",
+    "width_of",
+    "window_attention",
 ]
+
+# Loaded on first use, so that the formulas alone import in no time.
+_LATER = {
+    ".analysis": (
+        "Report", "Roofs", "Row", "analyse", "crossings", "first_batch", "first_context", "largest_batch",
+        "largest_context", "sweep",
+    ),
+    ".catalog": ("ACCELERATORS", "MODELS", "QWEN", "RTX_4090", "Accelerator", "read_accelerators", "read_models"),
+    ".model": ("MLA", "Linear", "MoE", "Model"),
+    ".precision": ("WIDTHS", "Precision", "width_of"),
+}  # fmt: skip
+_HOME = {name: module for module, names in _LATER.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(_HOME[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,7 +1,7 @@
 """A transformer from its shapes: parameters, KV cache, and the operators of a step."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -376,7 +376,7 @@ class Model:
         return costs
 
     def attention_costs(
-        self, sequences: "Iterable[tuple[int, int]] | Mapping[tuple[int, int], int]", *,
+        self, sequences: Iterable[tuple[int, int]] | Mapping[tuple[int, int], int], *,
         traffic: str = "q+kv+o", precision: Precision | None = None,
     ) -> dict[str, Cost]:  # fmt: skip
         """Attention of a step, summed over its sequences and the layers; sliding-window layers apart from full ones.
@@ -384,24 +384,28 @@ class Model:
         Args, errors: see `step`.
         """
         precision = precision or self.precision
-        options: dict[str, Any] = {"b_q": precision.others, "b_kv": precision.kv, "traffic": traffic}
-        full = self.layers - self.window_layers
         costs: dict[str, Cost] = {}
-        for (L, S), count in Counter(sequences).items():
+        for (L, S), count in (sequences if isinstance(sequences, dict) else Counter(sequences)).items():
             check_whole(query_tokens=L, context=S, sequences=count)
-            found = {}
-            if self.mla:
-                shape = self.n_q, self.mla.kv_rank, self.mla.rope
-                found["attention"] = mla_attention(*shape, L, S, mask="causal", **options) * (count * self.layers)
-            else:
-                heads = self.n_q, self.n_kv, self.head_dim
-                if full:
-                    found["attention"] = attention(*heads, L, S, mask="causal", **options) * (count * full)
-                if self.window:
-                    one = window_attention(*heads, L, S, self.window, **options)
-                    found["window_attention"] = one * (count * self.window_layers)
-            costs = {name: costs[name] + cost if name in costs else cost for name, cost in found.items()}
+            for name, layers, one in self._attend(L, S, precision.others, precision.kv, traffic):
+                cost = one * (count * layers)
+                costs[name] = costs[name] + cost if name in costs else cost
         return costs
+
+    def _attend(self, L: int, S: int, b_q: float, b_kv: float, traffic: str) -> Iterator[tuple[str, int, Cost]]:
+        """One sequence's attention in one layer of each kind: its name, how many layers have it, its cost."""
+        if self.mla:
+            shape = self.n_q, self.mla.kv_rank, self.mla.rope
+            one = mla_attention(*shape, L, S, b_q=b_q, b_kv=b_kv, mask="causal", traffic=traffic)
+            yield "attention", self.layers, one
+            return
+        heads = self.n_q, self.n_kv, self.head_dim
+        if self.layers > self.window_layers:
+            one = attention(*heads, L, S, b_q=b_q, b_kv=b_kv, mask="causal", traffic=traffic)
+            yield "attention", self.layers - self.window_layers, one
+        if self.window:
+            one = window_attention(*heads, L, S, self.window, b_q=b_q, b_kv=b_kv, traffic=traffic)
+            yield "window_attention", self.window_layers, one
 
     def lm_head_cost(self, sampled: int, precision: Precision | None = None) -> Cost:
         """The projection of the sampled rows to logits.
@@ -442,7 +446,7 @@ class Model:
         }  # fmt: skip
 
     def step(
-        self, sequences: "Iterable[tuple[int, int]] | Mapping[tuple[int, int], int]", *, fused: bool = False,
+        self, sequences: Iterable[tuple[int, int]] | Mapping[tuple[int, int], int], *, fused: bool = False,
         traffic: str = "q+kv+o", precision: Precision | None = None, sampled: int | None = None,
     ) -> dict[str, Cost]:  # fmt: skip
         """The operators of one step over a batch of sequences, each summed over the layers and the batch.

@@ -97,6 +97,43 @@ def gemm_crossing(K: int, N: int, ridge: float, b_x: float = 2, b_w: float = 2, 
     return b_w / (2 / ridge - 2 / limit) if limit > ridge else None
 
 
+def regime_of(cost: Cost, ridge: float = RIDGE) -> str:
+    """Which roof limits a kernel, also one that only moves data and so has no intensity to speak of.
+
+    Raises:
+        ValueError: the ridge is not positive and finite.
+    """
+    if cost.flops:
+        return regime(cost.intensity, ridge)
+    check_positive(ridge=ridge)
+    return "memory-bound"
+
+
+def first_whole(holds: Callable[[int], bool], at_most: int = 2**40) -> int | None:
+    """The least whole number from 1 on for which a condition holds that, once true, stays true; None beyond at_most.
+
+    Raises:
+        ValueError: at_most is not a positive whole number.
+
+    >>> first_whole(lambda n: n * n >= 50)
+    8
+    """
+    check_whole(at_most=at_most)
+    high = 1
+    while not holds(high):
+        if high == at_most:
+            return None
+        high = min(2 * high, at_most)
+    low = high // 2
+    while high - low > 1:  # false at low (or low is 0), true at high
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
 def first_compute_bound(intensity: Callable[[int], float], ridge: float = RIDGE, at_most: int = 2**40) -> int | None:
     """The least whole size (tokens, context, batch, …) at which an operator is compute-bound.
 
@@ -114,17 +151,4 @@ def first_compute_bound(intensity: Callable[[int], float], ridge: float = RIDGE,
     >>> first_compute_bound(lambda M: gemm_intensity(M, 3584, 512))
     262
     """
-    check_whole(at_most=at_most)
-    high = 1
-    while regime(intensity(high), ridge) == "memory-bound":
-        if high == at_most:
-            return None
-        high = min(2 * high, at_most)
-    low = high // 2
-    while high - low > 1:  # memory-bound at low (or low is 0), compute-bound at high
-        middle = (low + high) // 2
-        if regime(intensity(middle), ridge) == "memory-bound":
-            low = middle
-        else:
-            high = middle
-    return high
+    return first_whole(lambda size: regime(intensity(size), ridge) == "compute-bound", at_most)
