@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         crossings,
         first_batch,
         first_context,
+        first_query_tokens,
         largest_batch,
         largest_context,
         sweep,
@@ -87,6 +88,7 @@ __all__ = [
     "first_batch",
     "first_compute_bound",
     "first_context",
+    "first_query_tokens",
     "first_whole",
     "gemm",
     "gemm_crossing",
@@ -118,8 +120,8 @@ __all__ = [
 # Loaded on first use, so that the formulas alone import in no time.
 _LATER = {
     ".analysis": (
-        "Report", "Roofs", "Row", "analyse", "crossings", "first_batch", "first_context", "largest_batch",
-        "largest_context", "sweep",
+        "Report", "Roofs", "Row", "analyse", "crossings", "first_batch", "first_context",
+        "first_query_tokens", "largest_batch", "largest_context", "sweep",
     ),
     ".catalog": ("ACCELERATORS", "MODELS", "QWEN", "RTX_4090", "Accelerator", "read_accelerators", "read_models"),
     ".model": ("MLA", "Linear", "MoE", "Model"),

@@ -75,11 +75,19 @@ class Report:
         return sum(row.seconds for row in self.rows)
 
     @property
+    def compute_seconds(self) -> float:
+        """Time of the arithmetic alone, at peak."""
+        return sum(row.cost.flops / self.roofs.peak(row.operator) for row in self.rows)
+
+    @property
+    def memory_seconds(self) -> float:
+        """Time of the traffic alone, at full bandwidth."""
+        return self.total.bytes / self.roofs.bandwidth
+
+    @property
     def aggregate_seconds(self) -> float:
-        """The floor that the step's average intensity suggests: never above ``seconds``, often far below."""
-        total = self.total
-        flops = sum(row.cost.flops / self.roofs.peak(row.operator) for row in self.rows)
-        return max(flops, total.bytes / self.roofs.bandwidth)
+        """The floor of the step taken as one kernel of average intensity: never above ``seconds``, often far below."""
+        return max(self.compute_seconds, self.memory_seconds)
 
     @property
     def compute_bound(self) -> tuple[str, ...]:
@@ -189,6 +197,24 @@ def first_context(
     return _first(lambda n: {(n, n): 1}, model, accelerator, operator, dtype, fused, precision, at_most)
 
 
+def first_query_tokens(
+    model: Model, accelerator: "Accelerator", context: int, *, dtype: str = "bf16", precision: Precision | None = None
+) -> int | None:
+    """The least query tokens per sequence (drafted tokens, a chunk) at which attention over a context is compute-bound.
+
+    Raises:
+        ValueError: context is not a positive whole number.
+    """
+    check_whole(context=context)
+    roofs, precision = Roofs.of(accelerator, dtype), precision or model.precision
+
+    def compute_bound(L: int) -> bool:
+        costs = model.attention_costs({(L, context): 1}, precision=precision)
+        return any(roofs.row(name, cost).regime == "compute-bound" for name, cost in costs.items())
+
+    return first_whole(compute_bound, at_most=context)
+
+
 def _first(
     sequences: Callable[[int], dict[tuple[int, int], int]], model: Model, accelerator: "Accelerator",
     operator: str | None, dtype: str, fused: bool, precision: Precision | None, at_most: int,
@@ -202,7 +228,7 @@ def _first(
         if operator is not None:
             return roofs.row(operator, step[operator]).regime == "compute-bound"
         report = Report(tuple(roofs.row(name, cost) for name, cost in step.items()), roofs)
-        return report.aggregate_seconds > report.total.bytes / roofs.bandwidth
+        return report.compute_seconds >= report.memory_seconds
 
     return first_whole(compute_bound, at_most)
 
