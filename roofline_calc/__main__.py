@@ -428,8 +428,8 @@ def hardware(options: argparse.Namespace) -> Answer:
     columns = (
         Column("name", "hardware"), Column("wide", "BF16 or FP16", "FLOP/s", True),
         Column("fp8", "FP8", "FLOP/s", True), Column("int8", "INT8", "OP/s", True),
-        Column("bandwidth", "bandwidth", "byte/s", True), Column("ridge", "ridge point", "FLOP/byte"), Column("memory", "memory", "byte", True),
-        Column("last_level_cache", "last-level cache", "byte", True),
+        Column("bandwidth", "bandwidth", "byte/s", True), Column("ridge", "ridge point", "FLOP/byte"),
+        Column("memory", "memory", "byte", True), Column("last_level_cache", "last-level cache", "byte", True),
     )  # fmt: skip
     return Answer(rows, columns, rows)
 

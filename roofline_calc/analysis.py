@@ -202,17 +202,21 @@ def first_query_tokens(
 ) -> int | None:
     """The least query tokens per sequence (drafted tokens, a chunk) at which attention over a context is compute-bound.
 
+    Full attention where the model has it, else sliding-window attention. None where no number of them is enough.
+
     Raises:
         ValueError: context is not a positive whole number.
     """
     check_whole(context=context)
     roofs, precision = Roofs.of(accelerator, dtype), precision or model.precision
 
-    def compute_bound(L: int) -> bool:
-        costs = model.attention_costs({(L, context): 1}, precision=precision)
-        return any(roofs.row(name, cost).regime == "compute-bound" for name, cost in costs.items())
+    def attend(L: int) -> Row:
+        name, cost = next(iter(model.attention_costs({(L, context): 1}, precision=precision).items()))
+        return roofs.row(name, cost)
 
-    return first_whole(compute_bound, at_most=context)
+    # Intensity rises with L while Q and O are small beside K and V, then falls as the mask takes pairs away.
+    peak = first_whole(lambda L: context == L or attend(L + 1).cost.intensity < attend(L).cost.intensity, context)
+    return first_whole(lambda L: attend(L).regime == "compute-bound", at_most=peak or context)
 
 
 def _first(

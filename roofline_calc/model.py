@@ -54,6 +54,8 @@ class MoE:
     def __post_init__(self) -> None:
         experts_touched(self.experts, self.top_k, 1)
         check_whole(intermediate=self.intermediate)
+        if self.weight_width is not None:
+            check_positive(weight_width=self.weight_width)
         for name, size in {"shared_intermediate": self.shared_intermediate, "dense_layers": self.dense_layers}.items():
             if size != 0:
                 check_whole(**{name: size})
@@ -155,6 +157,8 @@ class Model:
             intermediate=self.intermediate, vocab=self.vocab, norms_per_layer=self.norms_per_layer,
         )
         check_positive(bytes_per_element=self.bytes_per_element)
+        if self.weight_width is not None:
+            check_positive(weight_width=self.weight_width)
         if self.n_q % self.n_kv:
             raise ValueError(f"n_q = {self.n_q}: must be a multiple of n_kv ({self.n_kv})")
         if self.window is not None:

@@ -393,7 +393,7 @@ def test_splits_refuse(function, arguments):
 
 @pytest.mark.parametrize(
     ("arguments", "name"),
-    [({"bits": 0}, "bits"), ({"bits": 4, "group": 0}, "group"), ({"bits": 4, "group": 8, "scale_bytes": 0}, "scale_bytes"),
+    [({"bits": 0}, "bits"), ({"bits": 4, "group": 0}, "group"), ({"bits": 4, "scale_bytes": 0}, "scale_bytes"),
      ({"bits": 4, "group": 8, "zero_bits": -1}, "zero_bits")],
 )  # fmt: skip
 def test_quantised_width_refuses(arguments, name):

@@ -1,0 +1,210 @@
+"""Models read from Hugging Face config.json: each supported architecture gives its catalogued shapes."""
+
+import dataclasses
+import json
+
+import pytest
+
+from roofline_calc import MODELS, Model
+from roofline_calc.config import ARCHITECTURES
+
+
+def common(architecture: str, hidden: int, layers: int, intermediate: int, vocab: int, heads: int, **own) -> dict:
+    return {
+        "architectures": [architecture], "hidden_size": hidden, "num_hidden_layers": layers, "vocab_size": vocab,
+        "intermediate_size": intermediate, "num_attention_heads": heads, "torch_dtype": "bfloat16", **own,
+    }  # fmt: skip
+
+
+QWEN25 = common(
+    "Qwen2ForCausalLM", 3584, 28, 18944, 152064, 28, num_key_value_heads=4, tie_word_embeddings=False,
+    use_sliding_window=False, sliding_window=131072, max_window_layers=28,
+)  # fmt: skip
+GPT_OSS = common(
+    "GptOssForCausalLM", 2880, 24, 2880, 201088, 64, num_key_value_heads=8, head_dim=64, attention_bias=True,
+    num_local_experts=32, num_experts_per_tok=4, sliding_window=128, tie_word_embeddings=False,
+    layer_types=["sliding_attention", "full_attention"] * 12, quantization_config={"quant_method": "mxfp4"},
+)  # fmt: skip
+DEEPSEEK = common(
+    "DeepseekV3ForCausalLM", 7168, 61, 18432, 129280, 128, num_key_value_heads=128, q_lora_rank=1536, kv_lora_rank=512,
+    qk_nope_head_dim=128, qk_rope_head_dim=64, v_head_dim=128, n_routed_experts=256, num_experts_per_tok=8,
+    moe_intermediate_size=2048, n_shared_experts=1, first_k_dense_replace=3, moe_layer_freq=1, topk_method="noaux_tc",
+    attention_bias=False, tie_word_embeddings=False, num_nextn_predict_layers=1,
+    quantization_config={"quant_method": "fp8", "weight_block_size": [128, 128]},
+)  # fmt: skip
+GEMMA2 = common(
+    "Gemma2ForCausalLM", 3584, 42, 14336, 256000, 16, num_key_value_heads=8, head_dim=256, sliding_window=4096,
+)  # fmt: skip
+QWEN3_MOE = common(
+    "Qwen3MoeForCausalLM", 2048, 48, 6144, 151936, 32, num_key_value_heads=4, head_dim=128, attention_bias=False,
+    num_experts=128, num_experts_per_tok=8, moe_intermediate_size=768, decoder_sparse_step=1, mlp_only_layers=[],
+    tie_word_embeddings=False, use_sliding_window=False, sliding_window=None, max_window_layers=48,
+)  # fmt: skip
+
+CONFIGS = {
+    "qwen2.5-7b": QWEN25,
+    "llama-3.1-8b": common("LlamaForCausalLM", 4096, 32, 14336, 128256, 32, num_key_value_heads=8,
+                           attention_bias=False, mlp_bias=False, tie_word_embeddings=False),
+    "llama-3.2-1b": common("LlamaForCausalLM", 2048, 16, 8192, 128256, 32, num_key_value_heads=8, head_dim=64,
+                           tie_word_embeddings=True),
+    "llama-2-7b": common("LlamaForCausalLM", 4096, 32, 11008, 32000, 32),
+    "mistral-7b": common("MistralForCausalLM", 4096, 32, 14336, 32768, 32, num_key_value_heads=8, sliding_window=None),
+    "mixtral-8x7b": common("MixtralForCausalLM", 4096, 32, 14336, 32000, 32, num_key_value_heads=8,
+                           num_local_experts=8, num_experts_per_tok=2, sliding_window=None),
+    "qwen3-8b": common("Qwen3ForCausalLM", 4096, 36, 12288, 151936, 32, num_key_value_heads=8, head_dim=128,
+                       attention_bias=False, tie_word_embeddings=False),
+    "qwen3-30b-a3b": QWEN3_MOE,
+    "gemma-2-9b": GEMMA2,
+    "gemma-3-1b": common("Gemma3ForCausalLM", 1152, 26, 6912, 262144, 4, num_key_value_heads=1, head_dim=256,
+                         sliding_window=512, sliding_window_pattern=6),
+    "phi-3-mini": common("Phi3ForCausalLM", 3072, 32, 8192, 32064, 32, num_key_value_heads=32, sliding_window=2047),
+    "deepseek-v2-lite": common(
+        "DeepseekV2ForCausalLM", 2048, 27, 10944, 102400, 16, num_key_value_heads=16, q_lora_rank=None,
+        kv_lora_rank=512, qk_nope_head_dim=128, qk_rope_head_dim=64, v_head_dim=128, n_routed_experts=64,
+        num_experts_per_tok=6, moe_intermediate_size=1408, n_shared_experts=2, first_k_dense_replace=1,
+        topk_method="greedy"),
+    "deepseek-v3": DEEPSEEK,
+    "gpt-oss-20b": GPT_OSS,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_config_gives_the_catalogued_model(name):
+    catalogued = MODELS[name]
+    read = Model.from_config(CONFIGS[name], name=catalogued.name)
+    assert dataclasses.replace(read, source=catalogued.source) == catalogued
+
+
+def test_every_architecture_is_tried():
+    tried = {config["architectures"][0] for config in CONFIGS.values()}
+    assert tried == set(ARCHITECTURES) - {"Gemma3ForConditionalGeneration"}
+
+
+def test_the_language_model_within_a_multimodal_gemma_3():
+    """Gemma 3 4B's config leaves heads and vocabulary to its class; 3,880,263,168 with 262,208 rows of embedding."""
+    text = {"hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34, "sliding_window": 1024}
+    config = {"architectures": ["Gemma3ForConditionalGeneration"], "text_config": text, "torch_dtype": "bfloat16"}
+    model = Model.from_config(config)
+    assert (model.n_q, model.n_kv, model.window_layers) == (8, 4, 29)
+    # A text-only release of the same model, with 262,144 rows, has 3,880,099,328 parameters (its Keras preset).
+    assert dataclasses.replace(model, vocab=262144).params == 3_880_099_328
+    with pytest.raises(ValueError, match=r"^text_config: missing from the config$"):
+        Model.from_config(config | {"text_config": None})
+
+
+def test_a_path_is_read_and_named(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(QWEN25), encoding="utf-8")
+    for given in (path, str(path)):
+        model = Model.from_config(given)
+        assert (model.params, model.source, model.name) == (7_615_616_512, str(path), "Qwen2ForCausalLM")
+    path.write_text("{", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"config\.json: not a JSON file"):
+        Model.from_config(path)
+    path.write_text("[]", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"config\.json: must hold one JSON object"):
+        Model.from_config(path)
+
+
+def test_the_name_comes_from_the_caller_or_the_config():
+    assert Model.from_config(QWEN25 | {"_name_or_path": "Qwen/Q"}).name == "Qwen/Q"
+    assert Model.from_config(QWEN25 | {"_name_or_path": "Qwen/Q"}, name="mine").name == "mine"
+
+
+@pytest.mark.parametrize(
+    "key", ["hidden_size", "num_hidden_layers", "intermediate_size", "vocab_size", "num_attention_heads", "torch_dtype"]
+)
+def test_a_missing_field_is_named(key):
+    config = {name: value for name, value in QWEN25.items() if name != key}
+    with pytest.raises(ValueError, match=rf"^{key}: missing from the config$"):
+        Model.from_config(config)
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [("qwen3-8b", "head_dim"), ("gemma-2-9b", "head_dim"), ("gpt-oss-20b", "head_dim"),
+     ("mixtral-8x7b", "num_local_experts"), ("mixtral-8x7b", "num_experts_per_tok"), ("qwen3-30b-a3b", "num_experts"),
+     ("qwen3-30b-a3b", "moe_intermediate_size"), ("deepseek-v3", "kv_lora_rank"), ("deepseek-v3", "n_routed_experts"),
+     ("deepseek-v3", "first_k_dense_replace"), ("deepseek-v3", "v_head_dim")],
+)  # fmt: skip
+def test_an_architectures_own_missing_field_is_named(name, key):
+    with pytest.raises(ValueError, match=rf"^{key}: missing from the config$"):
+        Model.from_config(CONFIGS[name] | {key: None})
+
+
+@pytest.mark.parametrize(
+    ("config", "changed", "message"),
+    [
+        (QWEN25, {"hidden_size": "3584"}, r"^hidden_size = '3584': must be a positive whole number$"),
+        (QWEN25, {"hidden_size": True}, r"^hidden_size = True: must be a positive whole number$"),
+        (QWEN25, {"num_hidden_layers": 0}, r"^num_hidden_layers = 0: must be a positive whole number$"),
+        (QWEN25, {"num_key_value_heads": 3}, r"^num_key_value_heads = 3: must divide num_attention_heads \(28\)$"),
+        (QWEN25, {"num_attention_heads": 24}, r"^num_attention_heads = 24: must divide hidden_size \(3584\)"),
+        (QWEN25, {"tie_word_embeddings": 1}, r"^tie_word_embeddings = 1: must be true or false$"),
+        (QWEN25, {"torch_dtype": "int8"}, r"^torch_dtype = 'int8': must be 'float32' or 'bfloat16' or 'float16'$"),
+        (QWEN25, {"architectures": []}, r"^architectures: must name exactly one$"),
+        (QWEN25, {"architectures": ["GPT2LMHeadModel"]},
+         r"^architectures = 'GPT2LMHeadModel': not supported; known are LlamaForCausalLM, .*GptOssForCausalLM$"),
+        (QWEN3_MOE, {"num_experts_per_tok": 129}, r"^num_experts_per_tok = 129: must be at most num_experts \(128\)$"),
+        (QWEN3_MOE, {"mlp_only_layers": [48]}, r"^mlp_only_layers = \[48\]: must list layers from 0 to 47$"),
+        (QWEN3_MOE, {"mlp_only_layers": 3}, r"^mlp_only_layers = 3: must list layers from 0 to 47$"),
+        (DEEPSEEK, {"first_k_dense_replace": 62}, r"^first_k_dense_replace = 62: must be at most num_hidden_layers"),
+        (DEEPSEEK, {"moe_layer_freq": 2}, r"^moe_layer_freq = 2: only 1 is supported for this architecture$"),
+        (DEEPSEEK, {"attention_bias": True}, r"^attention_bias = True: only False is supported"),
+        (GPT_OSS, {"attention_bias": False}, r"^attention_bias = False: only True is supported"),
+        (GPT_OSS, {"layer_types": ["full_attention"]}, r"^layer_types: must name sliding_attention or full_attention"),
+        (GPT_OSS, {"layer_types": ["linear_attention"] * 24}, r"^layer_types: must name sliding_attention or full"),
+        (GPT_OSS, {"sliding_window": None}, r"^sliding_window: missing from the config, though"),
+        (GPT_OSS, {"sliding_window": -1}, r"^sliding_window = -1: must be a positive whole number$"),
+        (GEMMA2, {"quantization_config": {"quant_method": "nf4"}}, r"^quantization_config: quant_method = 'nf4'"),
+        (GEMMA2, {"quantization_config": "awq"}, r"^quantization_config: quant_method = None: must be"),
+        (GEMMA2, {"quantization_config": {"quant_method": "awq"}}, r"^quantization_config: bits or group_size"),
+    ],
+)  # fmt: skip
+def test_a_contradictory_field_is_named(config, changed, message):
+    with pytest.raises(ValueError, match=message):
+        Model.from_config(config | changed)
+
+
+def test_sliding_windows():
+    assert Model.from_config(GEMMA2).window_layers == 21
+    explicit = ["full_attention"] * 41 + ["sliding_attention"]
+    assert Model.from_config(GEMMA2 | {"layer_types": explicit}).window_layers == 1
+    assert Model.from_config(GEMMA2 | {"layer_types": ["full_attention"] * 42}).window is None
+    everywhere = Model.from_config(CONFIGS["mistral-7b"] | {"sliding_window": 4096})
+    assert (everywhere.window, everywhere.window_layers) == (4096, 32)
+    upper = Model.from_config(QWEN25 | {"use_sliding_window": True, "max_window_layers": 20})
+    assert (upper.window, upper.window_layers) == (131072, 8)
+    assert Model.from_config(QWEN25 | {"use_sliding_window": True, "max_window_layers": 0}).window_layers == 28
+
+
+def test_dense_layers_among_experts():
+    assert Model.from_config(QWEN3_MOE | {"mlp_only_layers": [0, 5]}).moe.dense_layers == 2
+    assert Model.from_config(QWEN3_MOE | {"decoder_sparse_step": 2}).moe.dense_layers == 24
+    assert Model.from_config(DEEPSEEK | {"first_k_dense_replace": 0}).moe.dense_layers == 0
+    assert Model.from_config(DEEPSEEK | {"n_shared_experts": None}).moe.shared_intermediate == 0
+
+
+def test_biases():
+    plain = Model.from_config(CONFIGS["llama-3.1-8b"])
+    attention = Model.from_config(CONFIGS["llama-3.1-8b"] | {"attention_bias": True})
+    assert attention.params - plain.params == 32 * (4096 + 2 * 1024 + 4096)
+    mlp = Model.from_config(CONFIGS["llama-3.1-8b"] | {"mlp_bias": True})
+    assert mlp.params - plain.params == 32 * (2 * 14336 + 4096)
+
+
+@pytest.mark.parametrize(
+    ("quantised", "width"),
+    [({"quant_method": "awq", "bits": 4, "group_size": 128}, 0.51953125),
+     ({"quant_method": "gptq", "bits": 8, "group_size": -1}, 1), ({"quant_method": "fp8"}, 1)],
+)  # fmt: skip
+def test_quantised_checkpoints(quantised, width):
+    model = Model.from_config(QWEN25 | {"quantization_config": quantised})
+    assert model.precision.weights == width
+    assert model.precision.kv == model.precision.others == 2
+    assert model.params == 7_615_616_512
+
+
+def test_newer_configs_call_the_data_type_dtype():
+    config = {key: value for key, value in QWEN25.items() if key != "torch_dtype"}
+    assert Model.from_config(config | {"dtype": "float32"}).bytes_per_element == 4
