@@ -1,0 +1,353 @@
+"""The command line: tables for people, JSON and CSV for programs, one line for wrong input."""
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from roofline_calc import ACCELERATORS, MODELS, QWEN, RTX_4090, Precision, analyse, gemm_limit, width_of
+from roofline_calc.__main__ import main
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def cli(capsys):
+    """Run a command line in this process: its output, which must come without complaint."""
+
+    def run(line: str) -> str:
+        assert main(line.split()) == 0
+        out, err = capsys.readouterr()
+        assert err == ""
+        return out
+
+    return run
+
+
+@pytest.fixture
+def refusal(capsys):
+    """Run a wrong command line: its one line on stderr, after the program's name."""
+
+    def run(line: str) -> str:
+        assert main(line.split()) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith("roofline-calc: ")
+        assert err.count("\n") == 1
+        return err.removeprefix("roofline-calc: ").removesuffix("\n")
+
+    return run
+
+
+def as_json(cli, line: str):
+    text = cli(f"{line} --json")
+    data = json.loads(text)
+    assert json.dumps(data, indent=2, ensure_ascii=False) + "\n" == text  # numbers and order survive the round trip
+    return data
+
+
+# --------------------------------------------------------------------------- ops
+
+
+def test_ops_for_people(cli):
+    lines = cli("ops --batch 256 --hardware rtx-4090").splitlines()
+    assert lines[0].startswith("Qwen2.5-7B-Instruct on RTX 4090: bf16")
+    assert lines[1] == "decode: 256 sequences, context 2,048 tokens, 256 tokens in flight"
+    assert lines[3].split() == [
+        "operator", "FLOPs", "traffic", "intensity", "regime", "time", "floor", "share", "of", "time",
+    ]  # fmt: skip
+    assert lines[4].split() == ["TFLOP", "Gbyte", "FLOP/byte", "ms", "%"]
+    table = {line.split()[0]: line.split() for line in lines[5:] if line}
+    assert table["q_proj"][3:5] == ["224", "compute-bound"]
+    assert table["k_proj"][3:5] == ["162.9", "memory-bound"]
+    assert "does not fit" in cli("ops --batch 256")
+    assert "\x1b" not in "".join(lines)
+
+
+def test_columns_are_aligned(cli):
+    block = cli("ops").split("\n\n")[1].splitlines()
+    ends = [[match.end() for match in re.finditer(r"\S+", line)] for line in block[2:-1]]
+    assert all(len({row[column] for row in ends}) == 1 for column in (1, 2, 3))
+
+
+def test_ops_for_programs(cli):
+    data = as_json(cli, "ops --batch 8 --context 500 --fused")
+    report = analyse(QWEN.step({(1, 500): 8}, fused=True), RTX_4090)
+    assert [row["operator"] for row in data["operators"]] == [row.operator for row in report.rows]
+    for shown, row in zip(data["operators"], report.rows, strict=True):
+        assert shown["flops"] == row.cost.flops
+        assert shown["traffic"] == row.cost.traffic
+        assert (shown["intensity"], shown["regime"]) == (row.cost.intensity, row.regime)
+    assert sum(row["share"] for row in data["operators"]) == pytest.approx(100)
+    assert data["total"]["seconds"] == pytest.approx(report.seconds)
+    assert data["total"]["aggregate_seconds"] == pytest.approx(report.aggregate_seconds)
+    assert data["tokens_per_second"] == pytest.approx(8 / report.seconds)
+    assert data["weights_resident"] == QWEN.weight_bytes
+    assert data["weights_read"] == QWEN.weight_bytes_read
+    assert data["kv_bytes"] == 8 * 500 * 57344
+    assert data["ridge"] == pytest.approx(163.889, abs=1e-3)
+    assert data["units"]["intensity"] == "FLOP/byte"
+    assert data["fits"] is True
+
+
+def test_ops_as_csv(cli):
+    rows = list(csv.DictReader(io.StringIO(cli("ops --csv"))))
+    assert list(rows[0]) == [
+        "operator", "flops [FLOP]", "bytes [byte]", "intensity [FLOP/byte]", "regime", "seconds [s]", "share [%]",
+    ]  # fmt: skip
+    step = QWEN.step([(1, 2048)])
+    assert {row["operator"]: float(row["flops [FLOP]"]) for row in rows[:-1]} == {k: c.flops for k, c in step.items()}
+    assert rows[-1]["operator"] == "whole step"
+
+
+def test_sequences_of_their_own_lengths(cli):
+    data = as_json(cli, "ops --context 2048,500,8_000")
+    assert data["sequences"] == [[1, 2048], [1, 500], [1, 8000]]
+    assert as_json(cli, "ops --context 2048,500 --batch 2")["sequences"] == [[1, 2048], [1, 500]]
+    assert "context 500 to 8,000 tokens" in cli("ops --context 2048,500,8000")
+
+
+def test_phases(cli):
+    prefill = as_json(cli, "ops --phase prefill --context 1024 --batch 2")
+    assert prefill["sequences"] == [[1024, 1024]] * 2
+    head = next(row for row in prefill["operators"] if row["operator"] == "lm_head")
+    assert head["flops"] == 2 * 2 * 3584 * 152064  # one row per sequence is sampled
+    chunk = as_json(cli, "ops --phase prefill --context 1024 --tokens 256")
+    assert chunk["sequences"] == [[256, 1024]]
+    verify = as_json(cli, "ops --tokens 4")
+    head = next(row for row in verify["operators"] if row["operator"] == "lm_head")
+    assert head["flops"] == 4 * 2 * 3584 * 152064  # every drafted token is
+
+
+def test_data_types(cli):
+    data = as_json(cli, "ops --weights int4-g128 --kv fp8")
+    assert data["bytes_per_element"] == {
+        "activations": 2, "weights": 0.515625, "experts": 0.515625, "kv": 1, "others": 2,
+    }  # fmt: skip
+    step = QWEN.step([(1, 2048)], precision=Precision(weights=width_of("int4-g128"), kv=1))
+    assert {row["operator"]: row["bytes"] for row in data["operators"]} == {name: c.bytes for name, c in step.items()}
+    w8a8 = as_json(cli, "ops --dtype fp8 --hardware h200")
+    assert w8a8["bytes_per_element"] == {"activations": 1, "weights": 1, "experts": 1, "kv": 2, "others": 2}
+    assert w8a8["ridge"] == pytest.approx(1978.9e12 / 4.8e12)
+    assert as_json(cli, "ops --dtype fp32")["bytes_per_element"]["kv"] == 4
+    assert as_json(cli, "ops --model gpt-oss-20b")["bytes_per_element"]["experts"] == 0.53125
+    assert as_json(cli, "ops --model gpt-oss-20b --weights bf16")["bytes_per_element"]["experts"] == 2
+    assert as_json(cli, "ops --model deepseek-v3 --hardware h200 --dtype fp8")["bytes_per_element"]["weights"] > 1
+    assert as_json(cli, "ops --hardware t4")["dtype"] == "fp16"
+    assert as_json(cli, "ops --hardware generic-cpu")["dtype"] == "bf16"
+
+
+def test_one_of_several_cards(cli):
+    data = as_json(cli, "ops --model llama-3.1-70b --hardware h100-sxm --tp 4")
+    assert data["model"] == "Llama 3.1 70B, one of 4 cards"
+    assert data["weights_resident"] == MODELS["llama-3.1-70b"].card(4).weight_bytes
+
+
+def test_traffic(cli):
+    rows = as_json(cli, "ops --traffic kv-only")["operators"]
+    assert next(row for row in rows if row["operator"] == "attention")["intensity"] == 7
+
+
+# ----------------------------------------------------------------- other commands
+
+
+def test_sweep_over_batch(cli):
+    data = as_json(cli, "sweep --values 1,256 --context 512")
+    assert [(point["batch"], point["context"]) for point in data["points"]] == [(1, 512), (256, 512)]
+    for point in data["points"]:
+        report = analyse(QWEN.step({(1, 512): point["batch"]}), RTX_4090)
+        assert point["seconds"] == pytest.approx(report.seconds)
+        assert {row["operator"]: row["regime"] for row in point["operators"]} == {
+            row.operator: row.regime for row in report.rows
+        }
+    assert data["points"][0]["compute_bound"] == []
+    assert "q_proj" in data["points"][1]["compute_bound"]
+    table = list(csv.DictReader(io.StringIO(cli("sweep --values 1,256 --csv"))))
+    assert [row["fits"] for row in table] == ["True", "False"]
+    assert len(cli("sweep").splitlines()) == 3 + 2 + 11
+
+
+def test_sweep_over_context(cli):
+    data = as_json(cli, "sweep --over context --values 128,512 --phase prefill --batch 2")
+    assert [(point["batch"], point["context"]) for point in data["points"]] == [(2, 128), (2, 512)]
+    report = analyse(QWEN.step({(512, 512): 2}), RTX_4090)
+    assert data["points"][1]["tokens_per_second"] == pytest.approx(1024 / report.seconds)
+    assert cli("sweep --over context").splitlines()[5].split()[:2] == ["1", "128"]
+
+
+def test_cross(cli, oracles):
+    data = as_json(cli, "cross")
+    rows = {row["operator"]: row for row in data["linear_layers"]}
+    expected = oracles["gemm"]["k_proj"]["crossing_tokens"]["ridge_spec"]["value"]
+    assert rows["k_proj"]["crossing"] == pytest.approx(expected)
+    assert rows["k_proj"]["limit"] == gemm_limit(3584, 512)
+    assert data["first_compute_bound"] == {
+        "decode_batch": None, "decode_query_tokens": 26, "prefill_context": 206, "prefill_attention_context": 374,
+        "largest_context": 183778, "largest_batch": 89,
+    }  # fmt: skip
+    text = cli("cross --context 2048")
+    assert "batch never" in text
+    assert "context up to 183,778" in text
+    router = next(line for line in cli("cross --model mixtral-8x7b").splitlines() if line.startswith("router"))
+    assert "never" in router
+    table = list(csv.DictReader(io.StringIO(cli("cross --model mixtral-8x7b --csv"))))
+    assert next(row for row in table if row["operator"] == "router")["crossing [token]"] == ""
+
+
+def test_models_and_hardware(cli):
+    assert {row["name"]: row["params"] for row in as_json(cli, "models")} == {k: m.params for k, m in MODELS.items()}
+    cards = as_json(cli, "hardware")
+    assert {row["name"]: row["bandwidth"] for row in cards} == {k: card.bandwidth for k, card in ACCELERATORS.items()}
+    assert all(row["source"] for row in cards)
+    for command, known in [("models", MODELS), ("hardware", ACCELERATORS)]:
+        assert [line.split()[0] for line in cli(command).splitlines()[2:]] == list(known)
+        assert len(cli(f"{command} --csv").splitlines()) == len(known) + 1
+
+
+# ------------------------------------------------------------------ files of one's own
+
+CARD = '[{}]\nname = "My card"\nbandwidth = 1e12\nmemory = 1_000_000_000\npeak = {{ bf16 = 1e14 }}\nsource = "me"\n'
+
+
+def test_a_card_of_ones_own(cli, refusal, tmp_path):
+    path = tmp_path / "my.toml"
+    path.write_text(CARD.format("a"), encoding="utf-8")
+    assert as_json(cli, f"ops --hardware {path}")["ridge"] == 100
+    path.write_text(CARD.format("a") + CARD.format("big"), encoding="utf-8")
+    assert as_json(cli, f"ops --hardware {path}:big")["hardware"] == "My card"
+    assert refusal(f"ops --hardware {path}") == f"{path} has 2 entries: name one, {path}:a"
+    assert refusal(f"ops --hardware {path}:bgi") == f"{path} has no 'bgi'; did you mean 'big'?"
+    path.write_text(CARD.format("a").replace("memory", "memmory"), encoding="utf-8")
+    assert refusal(f"ops --hardware {path}").startswith(f"{path}: [a]: ")
+    path.write_text("", encoding="utf-8")
+    assert refusal(f"ops --hardware {path}") == f"{path} has 0 entries: name one, {path}:NAME"
+
+
+def test_a_model_of_ones_own(cli, refusal, tmp_path):
+    path = tmp_path / "config.json"
+    config = {
+        "architectures": ["LlamaForCausalLM"], "hidden_size": 2048, "num_hidden_layers": 16, "vocab_size": 128256,
+        "intermediate_size": 8192, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 64,
+        "tie_word_embeddings": True, "torch_dtype": "float32",
+    }  # fmt: skip
+    path.write_text(json.dumps(config), encoding="utf-8")
+    data = as_json(cli, f"ops --model {path}")
+    assert data["weights_resident"] == 4 * 1_235_814_400
+    assert data["dtype"] == "fp32"
+    path.write_text(json.dumps(config | {"architectures": ["GPT2LMHeadModel"]}), encoding="utf-8")
+    assert refusal(f"ops --model {path}").startswith("architectures = 'GPT2LMHeadModel': not supported")
+    path.write_text("not json", encoding="utf-8")
+    assert "not a JSON file" in refusal(f"ops --model {path}")
+
+
+# --------------------------------------------------------------------- wrong input
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "the following arguments are required: command"),
+        ("op", "command 'op' is none of ops, sweep, cross, plot, models, hardware; did you mean 'ops'?"),
+        ("frobnicate", "command 'frobnicate' is none of ops, sweep, cross, plot, models, hardware"),
+        ("ops --model qwen2.5-7",
+         "model 'qwen2.5-7' is unknown; did you mean 'qwen2.5-7b'? (list them: roofline-calc models)"),
+        ("ops --hardware RTX4090",
+         "hardware 'RTX4090' is unknown; did you mean 'rtx-4090'? (list them: roofline-calc hardware)"),
+        ("ops --hardware zzz", "hardware 'zzz' is unknown (list them: roofline-calc hardware)"),
+        ("ops --bacth 3", "'--bacth' is no option of ops; did you mean '--batch'?"),
+        ("models --batch 3", "'--batch' is no option of models"),
+        ("ops --phase decod", "argument --phase: 'decod' is none of decode, prefill; did you mean 'decode'?"),
+        ("ops --batch many", "argument --batch: 'many' is not a whole number"),
+        ("ops --batch 0", "batch = 0: must be a positive whole number"),
+        ("ops --batch 3 --context 1,2", "--batch 3: 2 contexts are given, one per sequence"),
+        ("ops --context 0", "context = 0: must be a positive whole number"),
+        ("ops --context 1,,2", "argument --context: '' is not a whole number"),
+        ("ops --tokens 0", "tokens = 0: must be a positive whole number"),
+        ("ops --tokens 4096",
+         "L = 4096: under a causal mask the queries are among the S = 2048 cached tokens, so at most 2048"),
+        ("ops --tp 3", "t = 3: must divide n_q (28)"),
+        ("ops --dtype fp4", "dtype = 'fp4': must be 'bf16' or 'fp16' or 'fp8' or 'int8' or 'tf32' or 'fp32'"),
+        ("ops --json --csv", "argument --csv: not allowed with argument --json"),
+        ("ops --model /nowhere/config.json", "/nowhere/config.json: No such file or directory"),
+        ("sweep --context 1,2", "--context: a sweep takes one; give several with --over context --values 512,1024"),
+        ("sweep --values 0", "batch = 0: must be a positive whole number"),
+        ("cross --batch 0", "batch = 0: must be a positive whole number"),
+        ("cross --context 0", "context = 0: must be a positive whole number"),
+        ("plot --output chart.bmp", "--output chart.bmp: must end in .svg"),
+    ],
+)  # fmt: skip
+def test_wrong_input_is_one_line_with_the_nearest_name(refusal, line, message):
+    if line.startswith("plot"):
+        pytest.importorskip("roofline_calc.figure")
+    found = refusal(line)
+    assert found == message or found.startswith(f"{message};")
+
+
+def test_wrong_data_types_name_the_nearest(refusal):
+    assert refusal("ops --dtype fp9").endswith("did you mean 'fp8'?")
+    assert refusal("ops --weights int3-g128").endswith("did you mean 'int8'?")
+    assert refusal("ops --kv bf61").endswith("did you mean 'bf16'?")
+
+
+def test_help_shows_examples_that_run(cli, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["--help"])
+    assert stop.value.code == 0
+    text = capsys.readouterr().out
+    examples = re.findall(r"^  roofline-calc (.*?)(?:  .*| \|.*)?$", text, re.MULTILINE)
+    assert len(examples) >= 6
+    for example in examples:
+        if "path/to" not in example:
+            cli(example)
+
+
+# ------------------------------------------------------------------- as a program
+
+
+def program(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "roofline_calc", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=os.environ | environment, check=False)
+
+
+def test_as_a_program():
+    good, bad = program("ops"), program("opps")
+    assert (good.returncode, good.stderr) == (0, "")
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert bad.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes differ")
+def test_a_reader_that_stops_early_is_no_error():
+    command = f"{sys.executable} -m roofline_calc sweep --json | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.stdout, done.stderr) == ("{\n", "")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
+)
+def test_colour_only_on_a_terminal_that_wants_it(monkeypatch, environment, coloured):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    assert main(["ops"]) == 0
+    assert ("\x1b[34mmemory-bound" in sys.stdout.getvalue()) == coloured
+
+
+def test_plot_without_matplotlib_is_one_line(refusal, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "roofline_calc.figure", raising=False)
+    assert refusal("plot").startswith("plot needs matplotlib: pip install 'roofline-calc[figure]'")
