@@ -32,7 +32,8 @@ def repeated(measure: Callable[[], float], times: int) -> tuple[float, float]:
 def import_seconds(statement: str) -> float:
     """Time of an import in a fresh interpreter, its own start left out."""
     code = f"import time; start = time.perf_counter(); {statement}; print(time.perf_counter() - start)"
-    return float(subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout)
+    command = [sys.executable, "-c", code]
+    return float(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
 
 
 def sweep_seconds() -> float:

@@ -7,14 +7,17 @@ import pytest
 from roofline_calc import (
     RIDGE,
     RTX_4090,
+    Cost,
     attainable,
     attention,
     attn_intensity,
     first_compute_bound,
+    first_whole,
     gemm,
     gemm_crossing,
     gemm_intensity,
     regime,
+    regime_of,
     ridge_point,
     time_floor,
 )
@@ -130,3 +133,37 @@ def test_bad_quantities_are_named(bad):
 def test_an_accelerator_without_that_data_type_says_which_it_has():
     with pytest.raises(ValueError, match=r"^dtype = 'fp4': must be 'bf16'"):
         RTX_4090.ridge("fp4")
+
+
+def test_a_kernel_without_arithmetic_is_memory_bound():
+    assert regime_of(Cost(0, {"rows": 8})) == "memory-bound"
+    assert regime_of(Cost(165, {"X": 1})) == "compute-bound"
+    assert regime_of(Cost(164, {"X": 1})) == "memory-bound"
+    assert regime_of(Cost(7, {"X": 1}), ridge=7) == "compute-bound"
+    for cost in (Cost(0, {"X": 1}), Cost(1, {"X": 1})):
+        with pytest.raises(ValueError, match=r"^ridge = 0: must be positive and finite$"):
+            regime_of(cost, ridge=0)
+
+
+@pytest.mark.parametrize("turn", [1, 2, 3, 4, 5, 7, 8, 9, 1000])
+def test_the_first_whole_number_that_holds(turn):
+    asked = []
+
+    def holds(n: int) -> bool:
+        asked.append(n)
+        return n >= turn
+
+    assert first_whole(holds) == first_whole(holds, at_most=turn) == turn
+    assert first_whole(holds, at_most=turn - 1 or 1) == (None if turn > 1 else 1)
+    assert min(asked) == 1
+    assert first_compute_bound(float, ridge=turn) == turn
+
+
+def test_the_first_whole_number_asks_no_more_than_it_must():
+    asked = []
+    first_whole(lambda n: asked.append(n) or n >= 100)
+    assert asked == [1, 2, 4, 8, 16, 32, 64, 128, 96, 112, 104, 100, 98, 99]
+    assert first_whole(lambda n: False) is None
+    assert first_whole(lambda n: n >= 2**40) == 2**40
+    with pytest.raises(ValueError, match=r"^at_most = 0: must be a positive whole number$"):
+        first_whole(bool, at_most=0)
