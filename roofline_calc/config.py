@@ -1,7 +1,8 @@
 """Models from Hugging Face config.json files: what each supported architecture's fields mean.
 
 An architecture is supported once its every parameter is accounted for; any other is refused. A field is read by the
-function of the architecture it belongs to, so that a key which means something else elsewhere is never guessed at.
+function of the architecture it belongs to, so that a key which means something else elsewhere is never guessed at. A
+field may be left out only where the architecture's own class has a default that says "none of it".
 """
 
 import json
@@ -37,8 +38,17 @@ class _Fields:
             raise self.refuse(key, "must be a positive whole number")
         return value
 
-    def flag(self, key: str, default: bool) -> bool:
+    def none_or_whole(self, key: str) -> int | None:
+        """A positive whole number, or null (or 0) for none; the field must be there."""
+        if key not in self.config:
+            raise ValueError(f"{key}: missing from the config")
+        return None if self.config[key] in (None, 0) else self.whole(key)
+
+    def flag(self, key: str, default: bool | None = None) -> bool:
+        """True or false."""
         value = self.config.get(key, default)
+        if value is None:
+            raise ValueError(f"{key}: missing from the config")
         if not isinstance(value, bool):
             raise self.refuse(key, "must be true or false")
         return value
@@ -57,10 +67,13 @@ class _Fields:
         return set(value)
 
 
-def _heads(fields: _Fields, *, explicit: bool = False) -> dict[str, int]:
-    """Query heads, KV heads and head_dim: given, or else hidden_size / num_attention_heads."""
+def _heads(fields: _Fields, *, explicit: bool = False, grouped: bool = True) -> dict[str, int]:
+    """Query heads, KV heads and head_dim: given, or else hidden_size / num_attention_heads.
+
+    ``explicit``: head_dim must be given. ``grouped``: KV heads must; without, there are as many as query heads.
+    """
     hidden, n_q = fields.whole("hidden_size"), fields.whole("num_attention_heads")
-    n_kv = fields.whole("num_key_value_heads", default=n_q)
+    n_kv = fields.whole("num_key_value_heads", default=None if grouped else n_q)
     if n_q % n_kv:
         raise fields.refuse("num_key_value_heads", f"must divide num_attention_heads ({n_q})")
     if fields.has("head_dim") or explicit:
@@ -70,10 +83,15 @@ def _heads(fields: _Fields, *, explicit: bool = False) -> dict[str, int]:
     return {"n_q": n_q, "n_kv": n_kv, "head_dim": hidden // n_q}
 
 
-def _window(fields: _Fields, windowed: Callable[[int, int], bool]) -> dict[str, Any]:
-    """Sliding-window attention: its width, and its layers, by ``layer_types`` or else by the architecture's rule."""
-    types = fields.config.get("layer_types")
-    if not fields.has("sliding_window"):
+def _window(fields: _Fields, windowed: Callable[[int, int], bool], *, optional: bool = False) -> dict[str, Any]:
+    """Sliding-window attention: its width, and its layers, by ``layer_types`` or else by the architecture's rule.
+
+    The field may be null for no window; only where ``optional``, it may be left out.
+    """
+    types, window = fields.config.get("layer_types"), None
+    if "sliding_window" in fields.config or not optional:
+        window = fields.none_or_whole("sliding_window")
+    if window is None:
         if isinstance(types, list) and "sliding_attention" in types:
             raise ValueError("sliding_window: missing from the config, though layer_types names sliding_attention")
         return {}
@@ -85,7 +103,7 @@ def _window(fields: _Fields, windowed: Callable[[int, int], bool]) -> dict[str, 
         if not isinstance(types, list) or len(types) != layers or not known.issuperset(types):
             raise ValueError(f"layer_types: must name sliding_attention or full_attention for each of {layers} layers")
         count = types.count("sliding_attention")
-    return {"window": fields.whole("sliding_window"), "window_layers": count} if count else {}
+    return {"window": window, "window_layers": count} if count else {}
 
 
 def _everywhere(i: int, layers: int) -> bool:
@@ -102,22 +120,22 @@ def _shapes(fields: _Fields) -> dict[str, Any]:
 
 def _llama(fields: _Fields) -> dict[str, Any]:
     bias = fields.flag("attention_bias", False)
-    return _shapes(fields) | _heads(fields) | {
+    return _shapes(fields) | _heads(fields, grouped=False) | {
         "tied_embeddings": fields.flag("tie_word_embeddings", False), "qkv_bias": bias, "o_bias": bias,
         "mlp_bias": fields.flag("mlp_bias", False),
     }  # fmt: skip
 
 
-def _mistral(fields: _Fields) -> dict[str, Any]:
+def _mistral(fields: _Fields, *, optional: bool = False) -> dict[str, Any]:
     tied = {"tied_embeddings": fields.flag("tie_word_embeddings", False)}
-    return _shapes(fields) | _heads(fields) | tied | _window(fields, _everywhere)
+    return _shapes(fields) | _heads(fields) | tied | _window(fields, _everywhere, optional=optional)
 
 
 def _qwen_window(fields: _Fields) -> dict[str, Any]:
     """Qwen gives a window that counts only where use_sliding_window says so, from layer max_window_layers on."""
     if not fields.flag("use_sliding_window", False):
         return {}
-    full = 0 if fields.config.get("max_window_layers") == 0 else fields.whole("max_window_layers")
+    full = fields.none_or_whole("max_window_layers") or 0
     return _window(fields, lambda i, layers: i >= full)
 
 
@@ -146,7 +164,7 @@ def _mixtral(fields: _Fields) -> dict[str, Any]:
         experts=fields.whole("num_local_experts"), top_k=_top_k(fields, "num_local_experts"),
         intermediate=fields.whole("intermediate_size"),
     )  # fmt: skip
-    return _mistral(fields) | {"moe": moe}
+    return _mistral(fields, optional=True) | {"moe": moe}
 
 
 def _top_k(fields: _Fields, experts: str) -> int:
@@ -184,32 +202,35 @@ def _gemma3_multimodal(fields: _Fields) -> dict[str, Any]:
 
 def _phi3(fields: _Fields) -> dict[str, Any]:
     tied = {"tied_embeddings": fields.flag("tie_word_embeddings", False)}
-    return _shapes(fields) | _heads(fields) | tied | _window(fields, _everywhere)
+    return _shapes(fields) | _heads(fields, grouped=False) | tied | _window(fields, _everywhere, optional=True)
 
 
-def _deepseek(fields: _Fields) -> dict[str, Any]:
+def _deepseek(fields: _Fields, *, router_bias: bool = False) -> dict[str, Any]:
     fields.one_of("attention_bias", (False,), False)
     fields.one_of("moe_layer_freq", (1,), 1)
     layers, expert = fields.whole("num_hidden_layers"), fields.whole("moe_intermediate_size")
-    dense = 0 if fields.config.get("first_k_dense_replace") == 0 else fields.whole("first_k_dense_replace")
+    dense = fields.none_or_whole("first_k_dense_replace") or 0
     if dense > layers:
         raise fields.refuse("first_k_dense_replace", f"must be at most num_hidden_layers ({layers})")
-    shared = 0 if fields.config.get("n_shared_experts", 0) in (0, None) else fields.whole("n_shared_experts")
     moe = MoE(
         experts=fields.whole("n_routed_experts"), top_k=_top_k(fields, "n_routed_experts"), intermediate=expert,
-        shared_intermediate=shared * expert, dense_layers=dense,
-        router_bias=fields.config.get("topk_method") == "noaux_tc",
+        shared_intermediate=(fields.none_or_whole("n_shared_experts") or 0) * expert, dense_layers=dense,
+        router_bias=router_bias,
     )  # fmt: skip
     mla = MLA(
-        q_rank=fields.whole("q_lora_rank") if fields.has("q_lora_rank") else None,
-        kv_rank=fields.whole("kv_lora_rank"), nope=fields.whole("qk_nope_head_dim"),
-        rope=fields.whole("qk_rope_head_dim"), v=fields.whole("v_head_dim"),
+        q_rank=fields.none_or_whole("q_lora_rank"), kv_rank=fields.whole("kv_lora_rank"),
+        nope=fields.whole("qk_nope_head_dim"), rope=fields.whole("qk_rope_head_dim"), v=fields.whole("v_head_dim"),
     )  # fmt: skip
     n_q = fields.whole("num_attention_heads")
     return _shapes(fields) | {
         "n_q": n_q, "n_kv": n_q, "head_dim": mla.nope + mla.rope, "moe": moe, "mla": mla,
         "tied_embeddings": fields.flag("tie_word_embeddings", False),
     }  # fmt: skip
+
+
+def _deepseek_v3(fields: _Fields) -> dict[str, Any]:
+    fields.one_of("topk_method", ("noaux_tc",), "noaux_tc")
+    return _deepseek(fields, router_bias=True)
 
 
 def _gpt_oss(fields: _Fields) -> dict[str, Any]:
@@ -220,7 +241,7 @@ def _gpt_oss(fields: _Fields) -> dict[str, Any]:
     )  # fmt: skip
     return _shapes(fields) | _heads(fields, explicit=True) | {
         "qkv_bias": True, "o_bias": True, "sinks": True, "moe": moe,
-        "tied_embeddings": fields.flag("tie_word_embeddings", False),
+        "tied_embeddings": fields.flag("tie_word_embeddings"),
     } | _window(fields, lambda i, layers: i % 2 == 0)  # fmt: skip
 
 
@@ -236,7 +257,7 @@ ARCHITECTURES: dict[str, Callable[[_Fields], dict[str, Any]]] = {
     "Phi3ForCausalLM": _phi3,
     "MixtralForCausalLM": _mixtral,
     "DeepseekV2ForCausalLM": _deepseek,
-    "DeepseekV3ForCausalLM": _deepseek,
+    "DeepseekV3ForCausalLM": _deepseek_v3,
     "GptOssForCausalLM": _gpt_oss,
 }
 

@@ -71,6 +71,7 @@ def test_case_8_head_dim_is_the_configs_own():
         "architectures": ["GptOssForCausalLM"], "hidden_size": 2880, "num_hidden_layers": 24, "intermediate_size": 2880,
         "vocab_size": 201088, "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 64,
         "num_local_experts": 32, "num_experts_per_tok": 4, "sliding_window": 128, "torch_dtype": "bfloat16",
+        "tie_word_embeddings": False,
     }  # fmt: skip
     assert Model.from_config(config).head_dim == 64
 
