@@ -2,9 +2,11 @@
 
 import argparse
 import difflib
+import io
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -225,36 +227,40 @@ def _colourful() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def _sequences(options: argparse.Namespace) -> list[tuple[int, int]]:
-    contexts = options.context * options.batch if len(options.context) == 1 else options.context
+Batch = dict[tuple[int, int], int]  # how many sequences have L query tokens and S tokens of context
+
+
+def _batch(options: argparse.Namespace) -> Batch:
+    check_whole(batch=options.batch)
+    if options.tokens is not None:
+        check_whole(tokens=options.tokens)
+    contexts = Counter({options.context[0]: options.batch} if len(options.context) == 1 else options.context)
     if len(options.context) > 1 and options.batch not in (1, len(options.context)):
         raise RefusedError(f"--batch {options.batch}: {len(options.context)} contexts are given, one per sequence")
     for context in contexts:
         check_whole(context=context)
-    return [(options.tokens or (1 if options.phase == "decode" else S), S) for S in contexts]
+    return {(options.tokens or (1 if options.phase == "decode" else S), S): n for S, n in contexts.items()}
 
 
-def _steps(sequences: Sequence[tuple[int, int]], phase: str) -> str:
-    contexts = sorted({S for _, S in sequences})
-    span = significant(contexts[0]) if len(contexts) == 1 else f"{contexts[0]:,} to {contexts[-1]:,}"
-    tokens = sum(L for L, _ in sequences)
-    return f"{phase}: {len(sequences):,} sequences, context {span} tokens, {tokens:,} tokens in flight"
+def _in_words(batch: Batch, phase: str) -> str:
+    sequences, contexts = sum(batch.values()), sorted(S for _, S in batch)
+    span = f"{contexts[0]:,}" if len(contexts) == 1 else f"{contexts[0]:,} to {contexts[-1]:,}"
+    tokens = sum(L * n for (L, _), n in batch.items())
+    plural = "sequence" if sequences == 1 else "sequences"
+    return f"{phase}: {sequences:,} {plural}, context {span} tokens, {tokens:,} tokens in flight"
 
 
 def ops(options: argparse.Namespace) -> Answer:
     """Every operator of one step: FLOPs, traffic, intensity, regime, time floor."""
-    check_whole(batch=options.batch)
-    if options.tokens is not None:
-        check_whole(tokens=options.tokens)
-    setting = Setting(options)
-    model, precision, sequences = setting.model, setting.precision, _sequences(options)
-    tokens = sum(L for L, _ in sequences)
+    batch, setting = _batch(options), Setting(options)
+    model, precision = setting.model, setting.precision
+    tokens = sum(L * n for (L, _), n in batch.items())
     step = model.step(
-        sequences, fused=options.fused, traffic=options.traffic, precision=precision,
-        sampled=tokens if options.phase == "decode" else len(sequences),
+        batch, fused=options.fused, traffic=options.traffic, precision=precision,
+        sampled=tokens if options.phase == "decode" else None,
     )  # fmt: skip
     report = analyse(step, setting.accelerator, setting.dtype)
-    total, kv = report.total, model.kv_bytes([S for _, S in sequences], precision)
+    total, kv = report.total, sum(model.kv_bytes([S], precision) * n for (_, S), n in batch.items())
     resident, read = model.weights_resident(precision), model.weights_read(tokens, precision)
     rows = _operators(report)
     whole = {
@@ -272,7 +278,9 @@ def ops(options: argparse.Namespace) -> Answer:
         f"speed       at most {significant(tokens / report.seconds)} tokens/s",
     ]
     data = setting.facts() | {
-        "phase": options.phase, "sequences": sequences, "units": UNITS | {"share": "%"}, "operators": rows,
+        "phase": options.phase,
+        "sequences": [{"query_tokens": L, "context": S, "count": n} for (L, S), n in batch.items()],
+        "units": UNITS | {"share": "%"}, "operators": rows,
         "total": {
             "flops": total.flops, "bytes": total.bytes, "intensity": total.intensity, "seconds": report.seconds,
             "aggregate_seconds": report.aggregate_seconds,
@@ -280,7 +288,7 @@ def ops(options: argparse.Namespace) -> Answer:
         "weights_read": read, "kv_bytes": kv, "memory": memory, "fits": fits,
         "tokens_per_second": tokens / report.seconds,
     }  # fmt: skip
-    return Answer(data, OPERATOR_COLUMNS, [*rows, whole], [str(setting), _steps(sequences, options.phase)], below)
+    return Answer(data, OPERATOR_COLUMNS, [*rows, whole], [str(setting), _in_words(batch, options.phase)], below)
 
 
 def _bytes(count: float) -> str:
@@ -515,6 +523,8 @@ def _answer(arguments: list[str]) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status: 0, or 2 for wrong input."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without µ shows something else instead
     try:
         print(_answer(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
@@ -522,6 +532,9 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         print(f"{PROGRAM}: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
+    except OverflowError:
+        print(f"{PROGRAM}: a number is too large", file=sys.stderr)
         return 2
     except (RefusedError, ValueError) as error:
         print(f"{PROGRAM}: {' '.join(str(error).split())}", file=sys.stderr)

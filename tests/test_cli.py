@@ -106,20 +106,28 @@ def test_ops_as_csv(cli):
     assert rows[-1]["operator"] == "whole step"
 
 
+def sequences(data) -> list[tuple[int, int, int]]:
+    return [(row["query_tokens"], row["context"], row["count"]) for row in data["sequences"]]
+
+
+def test_a_batch_too_large_for_any_memory_is_still_counted(cli):
+    assert sequences(as_json(cli, "ops --batch 1_000_000_000_000")) == [(1, 2048, 10**12)]
+
+
 def test_sequences_of_their_own_lengths(cli):
     data = as_json(cli, "ops --context 2048,500,8_000")
-    assert data["sequences"] == [[1, 2048], [1, 500], [1, 8000]]
-    assert as_json(cli, "ops --context 2048,500 --batch 2")["sequences"] == [[1, 2048], [1, 500]]
+    assert sequences(data) == [(1, 2048, 1), (1, 500, 1), (1, 8000, 1)]
+    assert sequences(as_json(cli, "ops --context 2048,500,500 --batch 3")) == [(1, 2048, 1), (1, 500, 2)]
     assert "context 500 to 8,000 tokens" in cli("ops --context 2048,500,8000")
 
 
 def test_phases(cli):
     prefill = as_json(cli, "ops --phase prefill --context 1024 --batch 2")
-    assert prefill["sequences"] == [[1024, 1024]] * 2
+    assert sequences(prefill) == [(1024, 1024, 2)]
     head = next(row for row in prefill["operators"] if row["operator"] == "lm_head")
     assert head["flops"] == 2 * 2 * 3584 * 152064  # one row per sequence is sampled
     chunk = as_json(cli, "ops --phase prefill --context 1024 --tokens 256")
-    assert chunk["sequences"] == [[256, 1024]]
+    assert sequences(chunk) == [(256, 1024, 1)]
     verify = as_json(cli, "ops --tokens 4")
     head = next(row for row in verify["operators"] if row["operator"] == "lm_head")
     assert head["flops"] == 4 * 2 * 3584 * 152064  # every drafted token is
@@ -271,6 +279,8 @@ def test_a_model_of_ones_own(cli, refusal, tmp_path):
         ("ops --tokens 0", "tokens = 0: must be a positive whole number"),
         ("ops --tokens 4096",
          "L = 4096: under a causal mask the queries are among the S = 2048 cached tokens, so at most 2048"),
+        (f"ops --batch 1{'0' * 400}", "a number is too large"),
+        (f"ops --batch 1{'0' * 5000}", f"argument --batch: '1{'0' * 5000}' is not a whole number"),
         ("ops --tp 3", "t = 3: must divide n_q (28)"),
         ("ops --dtype fp4", "dtype = 'fp4': must be 'bf16' or 'fp16' or 'fp8' or 'int8' or 'tf32' or 'fp32'"),
         ("ops --json --csv", "argument --csv: not allowed with argument --json"),
