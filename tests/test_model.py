@@ -430,3 +430,41 @@ def test_experts_refuse(changed, message):
 def test_latent_attention_refuses_bad_sizes(field):
     with pytest.raises(ValueError, match=rf"^{field} = 0: must be a positive whole number$"):
         MLA(**({"kv_rank": 1, "nope": 1, "rope": 1, "v": 1, "q_rank": 1} | {field: 0}))
+
+
+def test_sizes_are_given_by_name():
+    for call in (
+        lambda: MoE(8, 2, 3), lambda: MLA(1, 1, 1, 1), lambda: Precision(1), lambda: Model("small", 11),
+        lambda: QWEN.decode_step(1, 2048, True), lambda: QWEN.step([(1, 1)], True),
+        lambda: QWEN.linear_costs(1, True), lambda: QWEN.attention_costs([(1, 1)], "kv-only"),
+    ):  # fmt: skip
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_a_model_does_not_change():
+    model = MODELS["deepseek-v3"]
+    for thing in (model, model.moe, model.mla, Precision(), model.linear_layers()["q_a_proj"]):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            thing.extra = 1
+        assert hash(thing) == hash(dataclasses.replace(thing))
+
+
+def test_a_config_is_read_by_the_class_itself():
+    config = {
+        "architectures": ["LlamaForCausalLM"], "hidden_size": 12, "num_hidden_layers": 5, "intermediate_size": 13,
+        "vocab_size": 17, "num_attention_heads": 6, "torch_dtype": "float32",
+    }  # fmt: skip
+    assert Model.from_config(config, "named").name == "named"
+    assert Model.from_config(config).bytes_per_element == 4
+
+
+def test_counts_are_whole_numbers_not_floats():
+    """So that they print as such: 7,615,616,512 parameters, 57,344 bytes."""
+    counts = [
+        QWEN.params, QWEN.params_read, QWEN.params_touched(1), QWEN.weight_bytes, QWEN.weight_bytes_read,
+        QWEN.weights_resident(), QWEN.kv_bytes_per_token, QWEN.kv_bytes([5]), QWEN.card(4).params, QWEN.card(4).vocab,
+        *(cost.flops for cost in QWEN.step([(3, 9)]).values()), *(cost.bytes for cost in QWEN.step([(3, 9)]).values()),
+        *(cost.flops for cost in MODELS["deepseek-v3"].step([(3, 9)]).values()),
+    ]  # fmt: skip
+    assert [count for count in counts if not isinstance(count, int)] == []

@@ -399,3 +399,13 @@ def test_splits_refuse(function, arguments):
 def test_quantised_width_refuses(arguments, name):
     with pytest.raises(ValueError, match=rf"^{name} = "):
         quantised_width(**arguments)
+
+
+def test_a_split_width_is_a_whole_number():
+    shapes = [*column_parallel(8, 8, 2), *row_parallel(8, 8, 2), kv_heads_per_card(4, 2), kv_heads_per_card(4, 8)]
+    assert all(isinstance(size, int) for size in shapes)
+
+
+def test_scores_are_two_bytes_wide_unless_said_otherwise():
+    assert attention(1, 1, 1, 3, 5, passes=1).traffic["scores"] == 15 * 2
+    assert attention(1, 1, 1, 3, 5).traffic.keys() == {"K", "V", "Q", "O"}
