@@ -27,7 +27,7 @@ from .analysis import (
 )
 from .catalog import ACCELERATORS, MODELS, Accelerator, read_accelerators, read_models
 from .checks import check_whole
-from .model import Model
+from .model import Linear, Model
 from .precision import WIDTHS, Precision, width_of
 from .roofline import gemm_limit
 from .tables import Column, csv_table, scaled, significant, text_table
@@ -337,16 +337,16 @@ def cross(options: argparse.Namespace) -> Answer:
     setting = Setting(options)
     model, precision, card, context = setting.model, setting.precision, setting.accelerator, options.context[0]
     check_whole(context=context)
-    lines = {name: (line.K, line.N) for name, line in model.linear_layers(options.fused).items()}
-    lines["lm_head"] = model.hidden, model.vocab
+    lines = model.linear_layers(options.fused) | {"lm_head": Linear(model.hidden, model.vocab, 1, stored="others")}
     found = crossings(model, card, dtype=setting.dtype, fused=options.fused, precision=precision)
-    rows = [
-        {
-            "operator": name, "K": lines[name][0], "N": lines[name][1], "crossing": M,
-            "limit": gemm_limit(*lines[name], precision.activations, precision.others),
-        }
-        for name, M in found.items()
-    ]  # fmt: skip
+    rows = []
+    for name, crossing in found.items():
+        line = lines[name]
+        b_x, _, b_y = precision.operands(line.stored)
+        rows.append({
+            "operator": name, "K": line.K, "N": line.N, "crossing": crossing,
+            "limit": gemm_limit(line.K, line.N, b_x, b_y),
+        })  # fmt: skip
     common: dict[str, Any] = {"dtype": setting.dtype, "precision": precision}
     attention = next(iter(model.attention_costs({(1, 1): 1})))
     solved = {
@@ -370,7 +370,7 @@ def cross(options: argparse.Namespace) -> Answer:
     ]
     columns = (
         Column("operator", "linear layer"), Column("K", "K"), Column("N", "N"),
-        Column("crossing", "turns at", "token"), Column("limit", "highest intensity", "FLOP/byte"),
+        Column("crossing", "turns at", "token", missing="never"), Column("limit", "highest intensity", "FLOP/byte"),
     )  # fmt: skip
     data = setting.facts() | {
         "context": context, "batch": options.batch, "units": {"crossing": "token", "limit": "FLOP/byte"},
@@ -429,9 +429,9 @@ def hardware(options: argparse.Namespace) -> Answer:
     for key, card in ACCELERATORS.items():
         wide = next(dtype for dtype in ("bf16", "fp16") if dtype in card.peak)
         rows.append({
-            "name": key, "wide": card.peak[wide], "fp8": card.peak.get("fp8", "-"), "int8": card.peak.get("int8", "-"),
+            "name": key, "wide": card.peak[wide], "fp8": card.peak.get("fp8"), "int8": card.peak.get("int8"),
             "bandwidth": card.bandwidth, "ridge": card.ridge(wide), "memory": card.memory,
-            "last_level_cache": card.last_level_cache or "-", "peak": card.peak, "source": card.source,
+            "last_level_cache": card.last_level_cache, "peak": card.peak, "source": card.source,
         })  # fmt: skip
     columns = (
         Column("name", "hardware"), Column("wide", "BF16 or FP16", "FLOP/s", True),

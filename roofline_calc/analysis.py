@@ -164,12 +164,10 @@ def crossings(
     found: dict[str, float | None] = {}
     for name, line in model.linear_layers(fused).items():
         ridge = ridge_point(roofs.peak(name), roofs.bandwidth)
-        b_x = precision.others if line.stored == "others" else precision.activations
-        rows = gemm_crossing(line.K, line.N, ridge, b_x, precision.of(line.stored), precision.others)
+        rows = gemm_crossing(line.K, line.N, ridge, *precision.operands(line.stored))
         found[name] = rows and rows * line.copies / line.per_token
-    b = precision.others
     ridge = ridge_point(roofs.peak("lm_head"), roofs.bandwidth)
-    found["lm_head"] = gemm_crossing(model.hidden, model.vocab, ridge, b, b, b)
+    found["lm_head"] = gemm_crossing(model.hidden, model.vocab, ridge, *precision.operands("others"))
     return found
 
 

@@ -373,8 +373,7 @@ class Model:
         precision = precision or self.precision
         costs = {}
         for name, line in self.linear_layers(fused).items():
-            b_x = precision.others if line.stored == "others" else precision.activations
-            widths = b_x, precision.of(line.stored), precision.others
+            widths = precision.operands(line.stored)
             one = grouped_gemm(tokens * line.per_token, line.touched(tokens), line.K, line.N, *widths)
             costs[name] = one * line.layers
         return costs
@@ -417,8 +416,7 @@ class Model:
         Raises:
             ValueError: sampled is not a positive whole number.
         """
-        b = (precision or self.precision).others
-        return gemm(sampled, self.hidden, self.vocab, b, b, b)
+        return gemm(sampled, self.hidden, self.vocab, *(precision or self.precision).operands("others"))
 
     def elementwise_costs(self, tokens: int, precision: Precision | None = None) -> dict[str, Cost]:
         """What a step of so many tokens does beside its matrix kernels, each summed over the layers.

@@ -66,3 +66,7 @@ class Precision:
         if stored == "experts" and self.experts is not None:
             return self.experts
         return self.others if stored == "others" else self.weights
+
+    def operands(self, stored: str) -> tuple[float, float, float]:
+        """Bytes per element of X, W and Y of a linear layer whose weights are stored so."""
+        return self.others if stored == "others" else self.activations, self.of(stored), self.others

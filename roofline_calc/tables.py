@@ -12,13 +12,14 @@ _PREFIXES = {-9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T",
 class Column(NamedTuple):
     """A column: its key in a row, its title, and its unit ("" for words and counts).
 
-    ``prefixed`` units are scaled by powers of a thousand, one for the whole column.
+    ``prefixed`` units are scaled by powers of a thousand, one for the whole column; ``missing`` stands for None.
     """
 
     key: str
     title: str
     unit: str = ""
     prefixed: bool = False
+    missing: str = "-"
 
 
 def significant(value: float, digits: int = 4) -> str:
@@ -51,9 +52,9 @@ def scaled(value: float, unit: str) -> str:
     return f"{value / 10**exponent:.4g} {_PREFIXES[exponent]}{unit}"
 
 
-def _cell(value: Any, exponent: int | None) -> str:
+def _cell(value: Any, exponent: int | None, missing: str) -> str:
     if value is None:
-        return "never"
+        return missing
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -72,7 +73,7 @@ def text_table(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], pai
         lines[1].append(_PREFIXES[exponent or 0] + column.unit)
         numeric.append(bool(numbers))
         for line, value in zip(lines[2:], values, strict=True):
-            line.append(_cell(value, exponent))
+            line.append(_cell(value, exponent, column.missing))
     if not any(lines[1]):
         del lines[1]
     widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
@@ -91,7 +92,7 @@ def text_table(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], pai
 
 
 def csv_table(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> str:
-    """CSV with a header that names the units; quantities in base units, "never" left empty."""
+    """CSV with a header that names the units; quantities in base units, None left empty."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([f"{column.key} [{column.unit}]" if column.unit else column.key for column in columns])

@@ -213,6 +213,8 @@ def test_models_and_hardware(cli):
     cards = as_json(cli, "hardware")
     assert {row["name"]: row["bandwidth"] for row in cards} == {k: card.bandwidth for k, card in ACCELERATORS.items()}
     assert all(row["source"] for row in cards)
+    assert {row["name"]: row["fp8"] for row in cards}["rtx-3090"] is None
+    assert cli("hardware").splitlines()[3].split()[2] == "-"
     for command, known in [("models", MODELS), ("hardware", ACCELERATORS)]:
         assert [line.split()[0] for line in cli(command).splitlines()[2:]] == list(known)
         assert len(cli(f"{command} --csv").splitlines()) == len(known) + 1
@@ -361,3 +363,12 @@ def test_plot_without_matplotlib_is_one_line(refusal, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.delitem(sys.modules, "roofline_calc.figure", raising=False)
     assert refusal("plot").startswith("plot needs matplotlib: pip install 'roofline-calc[figure]'")
+
+
+def test_cross_with_narrow_activations(cli):
+    """X is one byte wide for a projection under W8A8, two for router and lm_head."""
+    data = as_json(cli, "cross --model mixtral-8x7b --hardware h200 --dtype fp8")
+    limits = {row["operator"]: row["limit"] for row in data["linear_layers"]}
+    assert limits["q_proj"] == gemm_limit(4096, 4096, 1, 2)
+    assert limits["router"] == gemm_limit(4096, 8)
+    assert limits["lm_head"] == gemm_limit(4096, 32000)

@@ -4,7 +4,10 @@ import pytest
 
 from roofline_calc.tables import Column, csv_table, scaled, significant, text_table
 
-COLUMNS = (Column("name", "name"), Column("rate", "rate", "FLOP/s", True), Column("n", "count"), Column("ok", "fits"))
+COLUMNS = (
+    Column("name", "name"), Column("rate", "rate", "FLOP/s", True), Column("n", "count", missing="never"),
+    Column("ok", "fits"),
+)  # fmt: skip
 ROWS = [
     {"name": "slow", "rate": 2.5e9, "n": 1000, "ok": True},
     {"name": "fast", "rate": 1.234567e12, "n": None, "ok": False},
