@@ -123,6 +123,8 @@ def _model(word: str) -> Model:
     def read(path: str) -> Mapping[str, Model]:
         return {"": Model.from_config(path)} if path.endswith(".json") else read_models(path)
 
+    if Path(word).is_dir():
+        word = str(Path(word) / "config.json")
     picked: Model = _pick(word, MODELS, read, "model")
     return picked
 
@@ -206,11 +208,13 @@ def _operators(report: Report) -> list[dict[str, Any]]:
 
 
 class Answer:
-    """A command's answer: data for programs, a table with lines around it for people."""
+    """A command's answer: data and rows for programs; for people, a total and lines around the table as well."""
 
     def __init__(self, data: Any, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]],
-                 above: Sequence[str] = (), below: Sequence[str] = ()) -> None:  # fmt: skip
-        self.data, self.columns, self.rows, self.above, self.below = data, columns, rows, above, below
+                 above: Sequence[str] = (), below: Sequence[str] = (),
+                 total: Sequence[Mapping[str, Any]] = ()) -> None:  # fmt: skip
+        self.data, self.columns, self.rows = data, columns, rows
+        self.above, self.below, self.total = above, below, total
 
     def show(self, options: argparse.Namespace) -> str:
         """The answer in the form the options ask for."""
@@ -219,7 +223,8 @@ class Answer:
         if options.csv:
             return csv_table(self.columns, self.rows)
         paint = PAINT if _colourful() else {}
-        blocks = ["\n".join(self.above), text_table(self.columns, self.rows, paint), "\n".join(self.below)]
+        table = text_table(self.columns, [*self.rows, *self.total], paint)
+        blocks = ["\n".join(self.above), table, "\n".join(self.below)]
         return "\n\n".join(block for block in blocks if block)
 
 
@@ -288,7 +293,8 @@ def ops(options: argparse.Namespace) -> Answer:
         "weights_read": read, "kv_bytes": kv, "memory": memory, "fits": fits,
         "tokens_per_second": tokens / report.seconds,
     }  # fmt: skip
-    return Answer(data, OPERATOR_COLUMNS, [*rows, whole], [str(setting), _in_words(batch, options.phase)], below)
+    above = [str(setting), _in_words(batch, options.phase)]
+    return Answer(data, OPERATOR_COLUMNS, rows, above, below, total=[whole])
 
 
 def _bytes(count: float) -> str:
@@ -457,7 +463,8 @@ def _setting() -> Parser:
     setting = Parser(add_help=False)
     what = setting.add_argument_group("what runs where")
     what.add_argument("--model", default="qwen2.5-7b", metavar="NAME|FILE",
-                      help="a name from `models`, a Hugging Face config.json, or my.toml (default: %(default)s)")
+                      help="a name from `models`, a Hugging Face config.json or its folder, or my.toml "
+                           "(default: %(default)s)")
     what.add_argument("--hardware", default="rtx-4090", metavar="NAME|FILE",
                       help="a name from `hardware`, or my.toml, my.toml:NAME (default: %(default)s)")
     what.add_argument("--tp", type=_whole, default=1, metavar="T",
