@@ -210,8 +210,8 @@ def _deepseek(fields: _Fields, *, router_bias: bool = False) -> dict[str, Any]:
     fields.one_of("moe_layer_freq", (1,), 1)
     layers, expert = fields.whole("num_hidden_layers"), fields.whole("moe_intermediate_size")
     dense = fields.none_or_whole("first_k_dense_replace") or 0
-    if dense > layers:
-        raise fields.refuse("first_k_dense_replace", f"must be at most num_hidden_layers ({layers})")
+    if dense >= layers:
+        raise fields.refuse("first_k_dense_replace", f"must be less than num_hidden_layers ({layers})")
     moe = MoE(
         experts=fields.whole("n_routed_experts"), top_k=_top_k(fields, "n_routed_experts"), intermediate=expert,
         shared_intermediate=(fields.none_or_whole("n_shared_experts") or 0) * expert, dense_layers=dense,

@@ -96,14 +96,12 @@ class Linear:
     per_token: int = 1
     stored: str = "weights"  # which width of Precision its weights have
 
-    @property
-    def params(self) -> int:
-        """Parameters of all copies in all layers."""
-        return self.K * self.N * self.copies * self.layers
+    def touched(self, M: int | None) -> float:
+        """Expected matrices of one layer that M tokens meet (None: enough of them to meet all)."""
+        return self.copies if M is None else experts_touched(self.copies, self.per_token, M)
 
-    def touched(self, M: int) -> float:
-        """Expected matrices of one layer that M tokens meet."""
-        return experts_touched(self.copies, self.per_token, M)
+
+ONE_BYTE = Precision(activations=1, weights=1, kv=1, others=1)  # so that bytes are elements
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,8 +165,8 @@ class Model:
             raise ValueError(f"window_layers = {self.window_layers}: there is no window")
         if self.window_layers > self.layers:
             raise ValueError(f"window_layers = {self.window_layers}: must be at most layers ({self.layers})")
-        if self.moe and self.moe.dense_layers > self.layers:
-            raise ValueError(f"dense_layers = {self.moe.dense_layers}: must be at most layers ({self.layers})")
+        if self.moe and self.moe.dense_layers >= self.layers:
+            raise ValueError(f"dense_layers = {self.moe.dense_layers}: must be less than layers ({self.layers})")
 
     @classmethod
     def from_config(cls, config: "str | Path | Mapping[str, Any]", name: str | None = None) -> "Model":
@@ -273,7 +271,7 @@ class Model:
     @property
     def params(self) -> int:
         """Parameters that live in memory."""
-        return self.params_read + (0 if self.tied_embeddings else self.vocab * self.hidden)
+        return int(self.weights_resident(ONE_BYTE))
 
     @property
     def params_read(self) -> int:
@@ -281,8 +279,7 @@ class Model:
 
         A step of few tokens reads only some experts' matrices: see `params_touched`.
         """
-        linear = sum(line.params for line in self.linear_layers().values())
-        return linear + self._vectors + self.hidden * self.vocab
+        return int(self.weights_read(None, ONE_BYTE))
 
     def params_touched(self, tokens: int) -> float:
         """Expected parameters that a step of so many tokens reads: of the experts, those that it touches.
@@ -292,10 +289,7 @@ class Model:
         Raises:
             ValueError: tokens is not a positive whole number.
         """
-        check_whole(tokens=tokens)
-        lines = self.linear_layers().values()
-        linear = sum(line.K * line.N * line.layers * line.touched(tokens) for line in lines)
-        return linear + self._vectors + self.hidden * self.vocab
+        return self.weights_read(tokens, ONE_BYTE)
 
     @property
     def precision(self) -> Precision:
@@ -308,9 +302,8 @@ class Model:
 
     def weights_resident(self, precision: Precision | None = None) -> float:
         """Bytes of weights that live in memory."""
-        embeddings = 0 if self.tied_embeddings else self.vocab * self.hidden
-        width = (precision or self.precision).others
-        return self.weights_read(None, precision) + embeddings * width
+        embedding_table = 0 if self.tied_embeddings else self.vocab * self.hidden
+        return self.weights_read(None, precision) + embedding_table * (precision or self.precision).others
 
     def weights_read(self, tokens: int | None, precision: Precision | None = None) -> float:
         """Expected bytes of weights that a step of so many tokens reads (None: of enough to touch every expert).
@@ -320,11 +313,10 @@ class Model:
         """
         precision = precision or self.precision
         matrices = sum(
-            line.K * line.N * line.layers * (line.copies if tokens is None else line.touched(tokens))
-            * precision.of(line.stored)
+            line.K * line.N * line.layers * line.touched(tokens) * precision.of(line.stored)
             for line in self.linear_layers().values()
-        )  # fmt: skip
-        return matrices + (self._vectors + self.hidden * self.vocab) * precision.others
+        )
+        return matrices + (self._vectors + self.vocab * self.hidden) * precision.others
 
     @property
     def weight_bytes(self) -> float:

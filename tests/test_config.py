@@ -152,7 +152,7 @@ def test_an_architectures_own_missing_field_is_named(name, key):
         (QWEN3_MOE, {"num_experts_per_tok": 129}, r"^num_experts_per_tok = 129: must be at most num_experts \(128\)$"),
         (QWEN3_MOE, {"mlp_only_layers": [48]}, r"^mlp_only_layers = \[48\]: must list layers from 0 to 47$"),
         (QWEN3_MOE, {"mlp_only_layers": 3}, r"^mlp_only_layers = 3: must list layers from 0 to 47$"),
-        (DEEPSEEK, {"first_k_dense_replace": 62}, r"^first_k_dense_replace = 62: must be at most num_hidden_layers"),
+        (DEEPSEEK, {"first_k_dense_replace": 61}, r"^first_k_dense_replace = 61: must be less than num_hidden"),
         (DEEPSEEK, {"moe_layer_freq": 2}, r"^moe_layer_freq = 2: only 1 is supported for this architecture$"),
         (DEEPSEEK, {"topk_method": "greedy"}, r"^topk_method = 'greedy': only 'noaux_tc' is supported"),
         (DEEPSEEK, {"attention_bias": True}, r"^attention_bias = True: only False is supported"),

@@ -159,7 +159,8 @@ def test_a_step_touches_some_experts():
     assert moe().weights_read(3) == pytest.approx(2 * moe().params_touched(3))
     assert moe().weights_read(None) == moe().weight_bytes_read == 2 * moe().params_read
     assert small().params_touched(9) == small().params_read
-    with pytest.raises(ValueError, match=r"^tokens = 0: "):
+    assert moe(dense_layers=4).params_read < moe().params_read
+    with pytest.raises(ValueError, match=r"^T = 0: "):
         moe().params_touched(0)
 
 
@@ -417,7 +418,7 @@ def test_a_model_refuses_contradictions(changed, message):
         ({"intermediate": 0}, "intermediate = 0: must be a positive whole number"),
         ({"shared_intermediate": -1}, "shared_intermediate = -1: must be a positive whole number"),
         ({"dense_layers": -1}, "dense_layers = -1: must be a positive whole number"),
-        ({"dense_layers": 6}, "dense_layers = 6: must be at most layers (5)"),
+        ({"dense_layers": 5}, "dense_layers = 5: must be less than layers (5)"),
         ({"weight_width": 0}, "weight_width = 0: must be positive and finite"),
     ],
 )

@@ -403,7 +403,7 @@ def test_quantised_width_refuses(arguments, name):
 
 def test_a_split_width_is_a_whole_number():
     shapes = [*column_parallel(8, 8, 2), *row_parallel(8, 8, 2), kv_heads_per_card(4, 2), kv_heads_per_card(4, 8)]
-    assert all(isinstance(size, int) for size in shapes)
+    assert all(isinstance(size, int) for size in [*shapes, window_attention(1, 1, 1, 3, 5, 2).flops])
 
 
 def test_scores_are_two_bytes_wide_unless_said_otherwise():
