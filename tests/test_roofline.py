@@ -16,6 +16,7 @@ from roofline_calc import (
     gemm,
     gemm_crossing,
     gemm_intensity,
+    gemm_limit,
     regime,
     regime_of,
     ridge_point,
@@ -60,6 +61,12 @@ def test_first_compute_bound_batch(oracles, name, ridge):
     row = oracles["gemm"][name]
     found = first_compute_bound(lambda M: gemm_intensity(M, row["K"], row["N"]), RIDGES[ridge])
     assert found == row["first_compute_bound_M"][ridge]
+
+
+def test_the_highest_intensity_of_a_layer():
+    assert gemm_limit(30, 60) == gemm_limit(30, 60, 2, 2) == 20
+    assert gemm_limit(30, 60, b_x=1) == 3600 / 150
+    assert gemm_limit(30, 60, b_y=1) == 3600 / 120
 
 
 def test_a_layer_that_never_crosses_is_none():
@@ -156,6 +163,7 @@ def test_the_first_whole_number_that_holds(turn):
     assert first_whole(holds) == first_whole(holds, at_most=turn) == turn
     assert first_whole(holds, at_most=turn - 1 or 1) == (None if turn > 1 else 1)
     assert min(asked) == 1
+    assert isinstance(first_whole(holds), int)
     assert first_compute_bound(float, ridge=turn) == turn
 
 
