@@ -385,6 +385,22 @@ def cross(options: argparse.Namespace) -> Answer:
     return Answer(data, columns, rows, [str(setting)], below)
 
 
+def _labelled(operators: Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
+    """Matrix kernels by intensity; of those so close that their labels would collide, the first bears all names."""
+    matrix = ("_proj", "_absorb", "attention", "router", "lm_head")
+    kernels = sorted((row["intensity"], row["operator"]) for row in operators if row["operator"].endswith(matrix))
+    crowds: list[list[tuple[float, str]]] = []
+    for intensity, name in kernels:
+        if crowds and intensity < 1.25 * crowds[-1][0][0]:
+            crowds[-1].append((intensity, name))
+        else:
+            crowds.append([(intensity, name)])
+    return [
+        ("\n".join(name for _, name in crowd) if i == 0 else "", intensity)
+        for crowd in crowds for i, (intensity, _) in enumerate(crowd)
+    ]  # fmt: skip
+
+
 def plot(options: argparse.Namespace) -> Answer:
     """The roofline chart with the matrix kernels of one step, as an SVG file."""
     try:
@@ -394,15 +410,11 @@ def plot(options: argparse.Namespace) -> Answer:
     if Path(options.output).suffix != ".svg":
         raise RefusedError(f"--output {options.output}: must end in .svg")
     setting, answer = Setting(options), ops(options)
-    together: dict[str, list[str]] = {}  # kernels at one place share a label
-    for row in answer.data["operators"]:
-        if row["operator"].endswith(("_proj", "_absorb", "attention", "router", "lm_head")):
-            together.setdefault(f"{row['intensity']:.3g}", []).append(row["operator"])
-    points = [figure.Point(", ".join(names), float(intensity)) for intensity, names in together.items()]
+    points = [figure.Point(label, intensity) for label, intensity in _labelled(answer.data["operators"])]
     words = {
         "lang": "en", "title": f"Roofline of {setting.accelerator.name}",
         "intensity": "arithmetic intensity, FLOP/byte",
-        "performance": "attainable performance, FLOP/s", "memory-bound": "memory-bound",
+        "performance": "attainable performance, TFLOP/s", "memory-bound": "memory-bound",
         "compute-bound": "compute-bound", "ridge": "ridge point {:.0f}",
     }  # fmt: skip
     svg = figure.roofline_svg(points, setting.roofs.linear, setting.roofs.bandwidth, words)

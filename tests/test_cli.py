@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from roofline_calc import ACCELERATORS, MODELS, QWEN, RTX_4090, Precision, analyse, gemm_limit, width_of
-from roofline_calc.__main__ import main
+from roofline_calc.__main__ import _labelled, main
 
 ROOT = Path(__file__).parent.parent
 
@@ -373,3 +373,16 @@ def test_cross_with_narrow_activations(cli):
     assert limits["q_proj"] == gemm_limit(4096, 4096, 1, 2)
     assert limits["router"] == gemm_limit(4096, 8)
     assert limits["lm_head"] == gemm_limit(4096, 32000)
+
+
+def test_kernels_at_one_place_share_a_label():
+    rows = [{"operator": name, "intensity": I} for name, I in
+            [("up_proj", 236.0), ("q_proj", 224.0), ("k_proj", 162.9), ("attention", 7.0), ("norms", 0.9)]]  # fmt: skip
+    assert _labelled(rows) == [("attention", 7.0), ("k_proj", 162.9), ("q_proj\nup_proj", 224.0), ("", 236.0)]
+
+
+def test_plot_writes_a_chart(cli, tmp_path):
+    pytest.importorskip("roofline_calc.figure")
+    path = tmp_path / "chart.svg"
+    assert f"chart       {path}" in cli(f"plot --batch 256 --output {path}")
+    assert path.read_text(encoding="utf-8").lstrip().startswith("<?xml")
