@@ -1,14 +1,15 @@
 """Accelerators and models as data: read from the TOML files beside this module, or from files of your own."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .checks import check_choice, check_positive, check_whole
 from .model import MLA, Model, MoE
-from .roofline import attainable, ridge_point
+from .operators import Cost
+from .roofline import attainable, ridge_point, time_floor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +47,10 @@ class Accelerator:
     def attainable(self, I: float, dtype: str = "bf16") -> float:
         """Attainable performance in FLOP/s of a kernel of intensity I (FLOP/byte)."""
         return attainable(I, self.peak_of(dtype), self.bandwidth)
+
+    def time_floor(self, costs: Iterable[Cost], dtype: str = "bf16") -> float:
+        """Least seconds for kernels run one after the other, each held back by its own roof."""
+        return time_floor(costs, self.peak_of(dtype), self.bandwidth)
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from roofline_calc import ACCELERATORS, MODELS, QWEN, RTX_4090, read_accelerators, read_models
+from roofline_calc import ACCELERATORS, MODELS, QWEN, RTX_4090, read_accelerators, read_models, time_floor
 
 # Totals as published: see the `source` of each entry in models.toml.
 PUBLISHED = {
@@ -83,6 +83,12 @@ def test_an_accelerator_makes_sense(name):
 def test_a_card_without_bf16_says_so():
     with pytest.raises(ValueError, match=r"^dtype = 'bf16': must be 'fp16' or 'int8' or 'fp32'$"):
         ACCELERATORS["t4"].ridge()
+
+
+def test_a_cards_own_time_floor():
+    costs = QWEN.decode_step(256, 2048).values()
+    assert RTX_4090.time_floor(costs) == time_floor(costs, 165.2e12, 1008e9)
+    assert RTX_4090.time_floor(costs, "fp8") == time_floor(costs, 330.3e12, 1008e9)
 
 
 def test_named_entries():
