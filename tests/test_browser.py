@@ -118,7 +118,9 @@ def test_charts_and_maths_show_in_each_palette(watch, language):
     assert page.locator("article").inner_text().count("\\(") == 0
 
 
-@pytest.mark.parametrize("watch", [{"viewport": PHONE, "has_touch": True, "is_mobile": True}], indirect=True, ids=["phone"])
+@pytest.mark.parametrize(
+    "watch", [{"viewport": PHONE, "has_touch": True, "is_mobile": True}], indirect=True, ids=["phone"]
+)
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("path", PATHS)
 def test_a_phone_scrolls_in_one_direction_only(watch, language, path):

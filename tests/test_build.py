@@ -99,6 +99,7 @@ def test_nothing_that_the_build_wrote_lies_in_docs(site):
 
 
 def test_no_page_refers_to_another_host_for_what_it_loads(site):
-    loads = re.compile(r"<(?:script|img|source|link rel=\"(?:stylesheet|icon|preconnect)\")[^>]*(?:src|srcset|href)=\"(?:https?:)?//")
+    element = r'<(?:script|img|source|link rel="(?:stylesheet|icon|preconnect|preload)")'
+    loads = re.compile(element + r'[^>]*(?:src|srcset|href)="(?:https?:)?//')
     for page in site.rglob("*.html"):
         assert not loads.search(page.read_text(encoding="utf-8")), page

@@ -56,7 +56,8 @@ def test_the_listing_alone_prints_the_output_beneath_it(site, language, tmp_path
     shown = blocks(site, language)
     program = tmp_path / "calculator.py"
     program.write_text(shown["calculator.py"], encoding="utf-8")
-    done = subprocess.run([sys.executable, "-I", program.name], cwd=tmp_path, capture_output=True, text=True, check=True)
+    command = [sys.executable, "-I", program.name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == shown["$ python snippets/calculator.py"] == EXPECTED
 
 
