@@ -60,7 +60,7 @@ def font(characters: frozenset[str]) -> bytes:
     """STIX Two Math (SIL Open Font License) as woff2, with the glyphs that these characters need."""
     options = subset.Options()
     options.flavor = "woff2"
-    options.layout_features = ["ssty"]  # the smaller forms of super- and subscripts; MATH itself is always kept
+    options.layout_features = []  # the MATH table is kept; forms drawn for small sizes would double the weight
     stix = TTFont(_stix())
     subsetter = subset.Subsetter(options)
     subsetter.populate(unicodes=sorted(map(ord, characters)))
