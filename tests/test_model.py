@@ -298,6 +298,8 @@ def test_sequences_of_different_lengths_share_the_linear_layers():
     assert step["q_proj"] == gemm(7, 11, 42) * 5
     assert step["lm_head"] == gemm(4, 11, 17)
     assert step == small().step({(1, 100): 1, (1, 30): 2, (4, 4): 1})
+    assert small().attention_costs([(1, 30), (1, 30)]) == small().attention_costs({(1, 30): 2})
+    assert small().linear_costs(7) == {name: step[name] for name in small().projections(fused=False)}
 
 
 def test_a_decode_step_is_the_matrix_kernels_of_a_step():
@@ -416,8 +418,10 @@ def test_a_model_refuses_contradictions(changed, message):
         ({"experts": 0}, "experts = 0: must be a positive whole number"),
         ({"top_k": 9}, "top_k = 9: must be at most experts (8)"),
         ({"intermediate": 0}, "intermediate = 0: must be a positive whole number"),
+        ({"shared_intermediate": 1.5}, "shared_intermediate = 1.5: must be a positive whole number"),
         ({"shared_intermediate": -1}, "shared_intermediate = -1: must be a positive whole number"),
         ({"dense_layers": -1}, "dense_layers = -1: must be a positive whole number"),
+        ({"dense_layers": 6}, "dense_layers = 6: must be less than layers (5)"),
         ({"dense_layers": 5}, "dense_layers = 5: must be less than layers (5)"),
         ({"weight_width": 0}, "weight_width = 0: must be positive and finite"),
     ],
@@ -435,7 +439,8 @@ def test_latent_attention_refuses_bad_sizes(field):
 
 def test_sizes_are_given_by_name():
     for call in (
-        lambda: MoE(8, 2, 3), lambda: MLA(1, 1, 1, 1), lambda: Precision(1), lambda: Model("small", 11),
+        lambda: MoE(8, 2, 3), lambda: MLA(1, 1, 1, 1), lambda: Precision(1),
+        lambda: Model(*(getattr(QWEN, field.name) for field in dataclasses.fields(QWEN))),
         lambda: QWEN.decode_step(1, 2048, True), lambda: QWEN.step([(1, 1)], True),
         lambda: QWEN.linear_costs(1, True), lambda: QWEN.attention_costs([(1, 1)], "kv-only"),
     ):  # fmt: skip
@@ -464,7 +469,7 @@ def test_counts_are_whole_numbers_not_floats():
     """So that they print as such: 7,615,616,512 parameters, 57,344 bytes."""
     counts = [
         QWEN.params, QWEN.params_read, QWEN.params_touched(1), QWEN.weight_bytes, QWEN.weight_bytes_read,
-        QWEN.weights_resident(), QWEN.kv_bytes_per_token, QWEN.kv_bytes([5]), QWEN.card(4).params, QWEN.card(4).vocab,
+        QWEN.weights_resident(), QWEN.kv_bytes_per_token, QWEN.kv_bytes([5]), QWEN.card(4).params, QWEN.card(4).vocab, QWEN.card(4).n_q,
         *(cost.flops for cost in QWEN.step([(3, 9)]).values()), *(cost.bytes for cost in QWEN.step([(3, 9)]).values()),
         *(cost.flops for cost in MODELS["deepseek-v3"].step([(3, 9)]).values()),
     ]  # fmt: skip

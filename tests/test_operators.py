@@ -1,5 +1,6 @@
 """FLOPs, bytes and intensity of one kernel, against the independent values of oracles.json."""
 
+import dataclasses
 import math
 import re
 from fractions import Fraction
@@ -116,6 +117,11 @@ def test_attention_traffic_by_operand():
         "scores": 4 * 8 * 3 * 100 * 4,
     }  # fmt: skip
     assert cost.flops == 4 * 8 * 64 * 3 * 100  # by query heads, not KV heads
+
+
+def test_a_cost_does_not_change():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        gemm(1, 2, 3).flops = 0
 
 
 def test_costs_add_and_repeat():
@@ -394,7 +400,7 @@ def test_splits_refuse(function, arguments):
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [({"bits": 0}, "bits"), ({"bits": 4, "group": 0}, "group"), ({"bits": 4, "scale_bytes": 0}, "scale_bytes"),
-     ({"bits": 4, "group": 8, "zero_bits": -1}, "zero_bits")],
+     ({"bits": 4, "group": 8, "zero_bits": -1}, "zero_bits"), ({"bits": 4, "zero_bits": math.inf}, "zero_bits")],
 )  # fmt: skip
 def test_quantised_width_refuses(arguments, name):
     with pytest.raises(ValueError, match=rf"^{name} = "):

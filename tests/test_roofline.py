@@ -73,6 +73,7 @@ def test_a_layer_that_never_crosses_is_none():
     assert gemm_crossing(3584, 128, 165) is None
     assert gemm_crossing(3584, 172, 165) is None  # the widest that never crosses
     assert gemm_crossing(3584, 173, 165) is not None
+    assert gemm_crossing(30, 60, gemm_limit(30, 60)) is None  # reached by no finite batch
 
 
 @pytest.mark.parametrize(
@@ -173,5 +174,7 @@ def test_the_first_whole_number_asks_no_more_than_it_must():
     assert asked == [1, 2, 4, 8, 16, 32, 64, 128, 96, 112, 104, 100, 98, 99]
     assert first_whole(lambda n: False) is None
     assert first_whole(lambda n: n >= 2**40) == 2**40
+    assert first_whole(lambda n: n >= 2**41) is None
+    assert first_compute_bound(float, ridge=2**41) is None
     with pytest.raises(ValueError, match=r"^at_most = 0: must be a positive whole number$"):
         first_whole(bool, at_most=0)
