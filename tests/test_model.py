@@ -470,7 +470,8 @@ def test_counts_are_whole_numbers_not_floats():
     costs = [*QWEN.step([(3, 9)]).values(), *MODELS["deepseek-v3"].attention_costs([(3, 9)]).values()]
     counts = [
         QWEN.params, QWEN.params_read, QWEN.params_touched(1), QWEN.weight_bytes, QWEN.weight_bytes_read,
-        QWEN.weights_resident(), QWEN.kv_bytes_per_token, QWEN.kv_bytes([5]), QWEN.card(4).params, QWEN.card(4).vocab, QWEN.card(4).n_q,
+        QWEN.weights_resident(), QWEN.kv_bytes_per_token, QWEN.kv_bytes([5]), QWEN.card(4).params,
+        QWEN.card(4).vocab, QWEN.card(4).n_q,
         *(cost.flops for cost in costs), *(cost.bytes for cost in costs),
     ]  # fmt: skip
     assert [count for count in counts if not isinstance(count, int)] == []
