@@ -36,6 +36,7 @@ PROGRAM = "roofline-calc"
 PAINT = {"memory-bound": "34", "compute-bound": "33"}  # blue and yellow; the words say the same
 GIB = 2**30
 
+DESCRIPTION = "Which operators of a model are memory-bound on a card, and what a step costs at the very least."
 EXAMPLES = """\
 examples:
   roofline-calc ops --model qwen2.5-7b --hardware rtx-4090 --batch 32 --context 2048
@@ -505,7 +506,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], Answer]] = {
 
 
 def _parser() -> tuple[Parser, dict[str, Parser]]:
-    parser = Parser(prog=PROGRAM, description=__doc__, epilog=EXAMPLES, allow_abbrev=False,
+    parser = Parser(prog=PROGRAM, description=DESCRIPTION, epilog=EXAMPLES, allow_abbrev=False,
                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
     commands = parser.add_subparsers(dest="command", metavar="command", required=True)
     parsers = {}
