@@ -90,7 +90,7 @@ CLAIMS = {
     'RTX_4090.time_floor(QWEN.decode_step(256, 512).values()) * 1e3:.1f': '29.5',
     'RTX_4090.time_floor(QWEN.decode_step(256, 512).values()) / RTX_4090.time_floor([QWEN.decode_weights_and_kv(256, 512)]) - 1:.0%': '33%',
     'RTX_4090.time_floor([QWEN.decode_step(256, 512)["attention"]]) * 1e3:.1f': '7.6',
-    'next(S for S in range(1, 4096) if QWEN.decode_weights_and_kv(2**60, S).intensity < RIDGE)': '1561',
+    'first_whole(lambda S: QWEN.decode_weights_and_kv(2**60, S).intensity < RIDGE)': '1561',
     'QWEN.decode_weights_and_kv(2**60, 2048).intensity:.1f': '127.4',
     '1 - gemm_intensity(256, 3584, 512) / RIDGE:.1%': '1.3%',
     'first_compute_bound(lambda M: gemm_intensity(M, 3584, 512))': '262',
