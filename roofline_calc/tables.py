@@ -35,11 +35,12 @@ def significant(value: float, digits: int = 4) -> str:
 
 
 def _exponent(values: Sequence[float]) -> int:
-    """The power of a thousand that brings the largest of some values between 1 and 1000."""
-    largest = max((abs(value) for value in values), default=0)
-    if not 0 < largest < math.inf:
+    """The power of a thousand that brings the middle one of some values between 1 and 1000."""
+    sizes = sorted(abs(value) for value in values if 0 < abs(value) < math.inf)
+    if not sizes:
         return 0
-    return min(max(3 * math.floor(math.log10(largest) / 3), min(_PREFIXES)), max(_PREFIXES))
+    typical = sizes[(len(sizes) - 1) // 2]
+    return min(max(3 * math.floor(math.log10(typical) / 3), min(_PREFIXES)), max(_PREFIXES))
 
 
 def scaled(value: float, unit: str) -> str:

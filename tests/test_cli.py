@@ -62,7 +62,7 @@ def test_ops_for_people(cli):
     assert lines[3].split() == [
         "operator", "FLOPs", "traffic", "intensity", "regime", "time", "floor", "share", "of", "time",
     ]  # fmt: skip
-    assert lines[4].split() == ["TFLOP", "Gbyte", "FLOP/byte", "ms", "%"]
+    assert lines[4].split() == ["GFLOP", "Mbyte", "FLOP/byte", "ms", "%"]
     table = {line.split()[0]: line.split() for line in lines[5:] if line}
     assert table["q_proj"][3:5] == ["224", "compute-bound"]
     assert table["k_proj"][3:5] == ["162.9", "memory-bound"]

@@ -35,11 +35,11 @@ def test_a_prefix_for_each_size(value, text):
 
 def test_one_prefix_for_a_whole_column():
     assert text_table(COLUMNS, ROWS, {}).splitlines() == [
-        "name      rate  count  fits",
-        "       TFLOP/s",
-        "slow  0.002500  1,000  yes",
-        "fast     1.235  never  no",
-        "none         0      7  yes",
+        "name     rate  count  fits",
+        "      GFLOP/s",
+        "slow    2.500  1,000  yes",
+        "fast    1,235  never  no",
+        "none        0      7  yes",
     ]
 
 
