@@ -1,10 +1,13 @@
 """Two sites in one build: the English one is built inside the Chinese one, and every page knows its twin."""
 
+import hashlib
 import logging
+import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
-from computed import ROOT
+from computed import ROOT, source_digest
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.structure.files import File
@@ -41,9 +44,38 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
+_kept = tempfile.TemporaryDirectory(prefix="english-")  # the last English site, as long as the process lives
+_kept_digest = ""
+
+
+def english_digest(config: Any) -> str:
+    """Changes when anything does that the English site depends on: everything but the text of the Chinese pages."""
+    digest = hashlib.sha256(f"{source_digest()} {config.site_url} {config.strict}".encode())
+    for path in [ROOT / "mkdocs.yml", ROOT / "mkdocs.en.yml", *sorted((ROOT / "docs").rglob("*"))]:
+        if path.is_file() and path.suffix != ".pyc":
+            digest.update(str(path).encode())
+            if ROOT / "docs" / "zh" not in path.parents:
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
 def on_post_build(config: Any) -> None:
+    """Build the English site into the Chinese one, or take the last one where nothing of it has changed."""
+    global _kept_digest
     if config.theme["language"] != "zh":
         return
+    digest, into, kept = english_digest(config), Path(config.site_dir) / "en", Path(_kept.name) / "en"
+    if digest == _kept_digest:
+        shutil.copytree(kept, into, dirs_exist_ok=True)
+        return
+    _kept_digest = ""
+    build_english(config)
+    shutil.rmtree(kept, ignore_errors=True)
+    shutil.copytree(into, kept)
+    _kept_digest = digest
+
+
+def build_english(config: Any) -> None:
     english = load_config(
         str(Path(config.config_file_path).with_name("mkdocs.en.yml")),
         site_dir=str(Path(config.site_dir) / "en"),
