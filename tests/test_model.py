@@ -36,6 +36,7 @@ def test_parameters_and_bytes(oracles):
     assert QWEN.params_read == expected["params_read_per_step"]
     assert QWEN.weight_bytes_read == expected["bytes_read_per_step"]
     assert QWEN.kv_bytes_per_token == expected["kv_bytes_per_token"]
+    assert QWEN.weight_bytes_read / QWEN.kv_bytes_per_token == expected["kv_eq_weights_read_tokens"]
     assert first_compute_bound(lambda S: S * QWEN.kv_bytes_per_token, 2**30) == expected["kv_gt_1GiB_at_tokens"]
 
 
