@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         sweep,
     )
     from .catalog import ACCELERATORS, MODELS, QWEN, RTX_4090, Accelerator, read_accelerators, read_models
+    from .measured import Measurement, Results, read_results
     from .model import MLA, Linear, Model, MoE
     from .precision import WIDTHS, Precision, width_of
 
@@ -71,10 +72,12 @@ __all__ = [
     "Accelerator",
     "Cost",
     "Linear",
+    "Measurement",
     "MoE",
     "Model",
     "Precision",
     "Report",
+    "Results",
     "Roofs",
     "Row",
     "analyse",
@@ -102,6 +105,7 @@ __all__ = [
     "quantised_width",
     "read_accelerators",
     "read_models",
+    "read_results",
     "regime",
     "regime_of",
     "residual",
@@ -124,6 +128,7 @@ _LATER = {
         "first_query_tokens", "largest_batch", "largest_context", "sweep",
     ),
     ".catalog": ("ACCELERATORS", "MODELS", "QWEN", "RTX_4090", "Accelerator", "read_accelerators", "read_models"),
+    ".measured": ("Measurement", "Results", "read_results"),
     ".model": ("MLA", "Linear", "MoE", "Model"),
     ".precision": ("WIDTHS", "Precision", "width_of"),
 }  # fmt: skip

@@ -27,9 +27,10 @@ from .analysis import (
 )
 from .catalog import ACCELERATORS, MODELS, Accelerator, read_accelerators, read_models
 from .checks import check_whole
+from .measured import DTYPES, NOISY, Measurement, Results, read_results
 from .model import Linear, Model
 from .precision import WIDTHS, Precision, width_of
-from .roofline import gemm_limit
+from .roofline import gemm_limit, regime
 from .tables import Column, csv_table, scaled, significant, text_table
 
 PROGRAM = "roofline-calc"
@@ -45,6 +46,7 @@ examples:
   roofline-calc ops --weights int4-g128 --kv fp8                    quantised weights and KV cache
   roofline-calc sweep --over batch --model llama-3.1-70b --hardware h100-sxm --tp 4
   roofline-calc cross --model path/to/config.json --hardware my.toml
+  roofline-calc compare path/to/results.json                        what gpu_lab.py measured, beside the prediction
   roofline-calc ops --json | python -m json.tool
 """
 
@@ -404,12 +406,7 @@ def _labelled(operators: Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]
 
 def plot(options: argparse.Namespace) -> Answer:
     """The roofline chart with the matrix kernels of one step, as an SVG file."""
-    try:
-        figure: Any = import_module(".figure", __package__)  # an optional extra: it needs matplotlib
-    except ImportError as error:
-        raise RefusedError(f"plot needs matplotlib: pip install 'roofline-calc[figure]' ({error})") from None
-    if Path(options.output).suffix != ".svg":
-        raise RefusedError(f"--output {options.output}: must end in .svg")
+    figure = _figure("--output", options.output)
     setting, answer = Setting(options), ops(options)
     points = [figure.Point(label, intensity) for label, intensity in _labelled(answer.data["operators"])]
     words = {
@@ -422,6 +419,77 @@ def plot(options: argparse.Namespace) -> Answer:
     Path(options.output).write_text(svg, encoding="utf-8")
     answer.below = [*answer.below, f"chart       {options.output}"]
     return answer
+
+
+def _figure(option: str, output: str) -> Any:
+    """The module that draws, an optional extra: it needs matplotlib."""
+    try:
+        figure = import_module(".figure", __package__)
+    except ImportError as error:
+        raise RefusedError(f"plot needs matplotlib: pip install 'roofline-calc[figure]' ({error})") from None
+    if Path(output).suffix != ".svg":
+        raise RefusedError(f"{option} {output}: must end in .svg")
+    return figure
+
+
+def _flags(results: Results, measured: Measurement, reused: Measurement | None) -> str:
+    """What a reader must know before believing a row."""
+    said = []
+    for of_what, one in (("", measured), (":reused", reused)):
+        if one and results.from_cache(one):
+            said.append(f"cache{of_what}")
+        if one and one.spread > NOISY:
+            said.append(f"noisy{of_what}")
+    return " ".join(said)
+
+
+def compare(options: argparse.Namespace) -> Answer:
+    """Measurements of the lab (a file of gpu_lab.py --json) beside what the calculator predicts."""
+    results, roofs = read_results(options.results), "measured"
+    if options.hardware:
+        card, dtype = _accelerator(options.hardware), DTYPES[results.dtype]
+        results, roofs = replace(results, peak=card.peak_of(dtype), bandwidth=card.bandwidth), f"{card.name}'s"
+    reused = {measured.size: measured for measured in results.of("gemm-reused")}
+    rows = []
+    for series, operator in (("gemm-rotated", "GEMM"), ("attention-decode", "attention")):
+        for measured in results.of(series):
+            again = reused.get(measured.size) if operator == "GEMM" else None
+            rows.append({
+                "operator": operator, "size": measured.size, "intensity": measured.cost.intensity,
+                "regime": regime(measured.cost.intensity, results.ridge), "predicted": results.predicted(measured),
+                "measured": measured.performance, "fraction": 100 * results.fraction(measured),
+                "bandwidth": measured.bandwidth, "reused": again.bandwidth if again else None,
+                "flags": _flags(results, measured, again),
+            })  # fmt: skip
+    columns = (
+        Column("operator", "operator"), Column("size", "M or S"), Column("intensity", "intensity", "FLOP/byte"),
+        Column("regime", "regime"), Column("predicted", "predicted", "FLOP/s", True),
+        Column("measured", "measured", "FLOP/s", True), Column("fraction", "share of it", "%"),
+        Column("bandwidth", "traffic", "byte/s", True), Column("reused", "weight reused", "byte/s", True),
+        Column("flags", "flags"),
+    )  # fmt: skip
+    source = results.provenance
+    above = [
+        f"{results.machine}: {results.dtype}, torch {source['torch']}, {source['date']}",
+        f"{roofs} roofs: B = {scaled(results.bandwidth, 'byte/s')}, P = {scaled(results.peak, 'FLOP/s')}; "
+        f"ridge point {results.ridge:.1f} FLOP/byte",
+    ]
+    if not results.complete:
+        above.append("incomplete: the run was cut short")
+    data = {
+        "provenance": source, "complete": results.complete, "dtype": results.dtype, "roofs": roofs,
+        "peak": results.peak, "ceiling_bandwidth": results.bandwidth, "ridge": results.ridge,
+        "units": {"size": "token", "intensity": "FLOP/byte", "predicted": "FLOP/s", "measured": "FLOP/s",
+                  "fraction": "%", "bandwidth": "byte/s", "reused": "byte/s"},
+        "points": rows,
+    }  # fmt: skip
+    below = []
+    if options.plot:
+        figure = _figure("--plot", options.plot)
+        words = figure.SYMBOLS | {"title": f"Roofline of {results.machine}"}
+        Path(options.plot).write_text(figure.measured_svg(results, words), encoding="utf-8")
+        below = [f"chart       {options.plot}"]
+    return Answer(data, columns, rows, above, below)
 
 
 def models(options: argparse.Namespace) -> Answer:
@@ -501,7 +569,8 @@ def _setting() -> Parser:
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], Answer]] = {
-    "ops": ops, "sweep": sweep_command, "cross": cross, "plot": plot, "models": models, "hardware": hardware,
+    "ops": ops, "sweep": sweep_command, "cross": cross, "plot": plot, "compare": compare, "models": models,
+    "hardware": hardware,
 }  # fmt: skip
 
 
@@ -511,7 +580,7 @@ def _parser() -> tuple[Parser, dict[str, Parser]]:
     commands = parser.add_subparsers(dest="command", metavar="command", required=True)
     parsers = {}
     for name, function in COMMANDS.items():
-        parents = [_common()] if name in ("models", "hardware") else [_setting(), _common()]
+        parents = [_common()] if name in ("compare", "models", "hardware") else [_setting(), _common()]
         parsers[name] = command = commands.add_parser(
             name, help=function.__doc__, description=function.__doc__, parents=parents, allow_abbrev=False,
             epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -524,6 +593,11 @@ def _parser() -> tuple[Parser, dict[str, Parser]]:
                                  metavar="batch|context", help="what varies (default: batch)")
             command.add_argument("--values", type=_wholes, metavar="N[,N...]",
                                  help="its values (default: powers of two)")
+        if name == "compare":
+            command.add_argument("results", metavar="results.json", help="what gpu_lab.py --json has written")
+            command.add_argument("--hardware", metavar="NAME|FILE",
+                                 help="predict from a spec sheet (see `hardware`) instead of the measured roofs")
+            command.add_argument("--plot", metavar="FILE", help="draw the roofs and the measurements, .svg")
         if name == "plot":
             command.add_argument("--output", default="roofline.svg", metavar="FILE", help="(default: %(default)s)")
     return parser, parsers

@@ -7,6 +7,7 @@ alone. A chart is drawn once, in the light palette; `in_dark` swaps its colours.
 
 import io
 import logging
+import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,8 +17,10 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
+from .measured import SERIES, Results
 from .roofline import attainable, first_compute_bound, regime, ridge_point
 
 mpl.use("svg")
@@ -35,6 +38,15 @@ PALETTE = {
 INK, MUTED, GRID = (PALETTE[role][0] for role in ("ink", "muted", "grid"))
 MARKS = {"memory-bound": "o", "compute-bound": "s"}
 WIDE, NARROW = (7.2, 4.4), (3.9, 4.4)  # inches: beside text, and on a phone
+_ROOM = {WIDE: 0.12, NARROW: 0.34}  # to the right of a roofline, for its labels
+_INTENSITIES = (0.4, 4096)  # FLOP/byte, on every roofline
+
+# For a chart outside the site: symbols and terms that need no translation.
+SYMBOLS = {
+    "lang": "en", "title": "Roofline", "intensity": "I (FLOP/byte)", "performance": "TFLOP/s",
+    "memory-bound": "memory-bound", "compute-bound": "compute-bound", "ridge": "I* = {:.1f}",
+    "gemm-rotated": "GEMM, rotated W", "gemm-reused": "GEMM, one W", "attention-decode": "decode attention",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -75,25 +87,68 @@ def roofline_svg(points: Sequence[Point], peak: float, bandwidth: float, words: 
     Raises:
         ValueError: peak or bandwidth is not positive and finite.
     """
-    ridge, low, high = ridge_point(peak, bandwidth), 0.4, 4096
-    with _chart(words, size, right_margin=0.12 if size == WIDE else 0.34) as (axes, out):
-        for bound, ends in (("memory-bound", (low, ridge)), ("compute-bound", (ridge, high))):
-            roof = [attainable(end, peak, bandwidth) / 1e12 for end in ends]
-            axes.plot(ends, roof, color=_colour(bound), lw=2.6, solid_capstyle="butt", zorder=2)
-        axes.plot([ridge] * 2, [1e-3, peak / 1e12], color=MUTED, lw=1, ls=(0, (2, 3)), zorder=1)
-        axes.text(ridge * 0.93, 0.34, words["ridge"].format(ridge), color=MUTED, ha="right", va="bottom")
-        axes.text(0.62, 1.15, words["memory-bound"] + " I·B", color=_colour("memory-bound"), weight="bold",
-                  ha="left", va="bottom", rotation=_slope(axes, size), rotation_mode="anchor")
-        axes.annotate(words["compute-bound"] + " P", (high, peak / 1e12), (0 if size == WIDE else 22, 7),
-                      textcoords="offset points", color=_colour("compute-bound"), weight="bold", ha="right")
+    ridge = ridge_point(peak, bandwidth)
+    with _chart(words, size, right_margin=_ROOM[size]) as (axes, out):
+        _roofs(axes, peak, bandwidth, words, size, (0.3, 520))
         for point in points:
             bound = regime(point.intensity, ridge)
             height = (point.measured or attainable(point.intensity, peak, bandwidth)) / 1e12
             axes.plot(point.intensity, height, MARKS[bound], color=_colour(bound), ms=8, mec="white", mew=0, zorder=3)
             axes.annotate(point.label, (point.intensity, height), point.offset, textcoords="offset points",
                           color=INK, ha=point.align, va="center")
-        axes.set(xlim=(low, high), ylim=(0.3, 520), xlabel=words["intensity"], ylabel=words["performance"])
     return out.getvalue()
+
+
+def measured_svg(results: Results, words: Mapping[str, str], size: tuple[float, float] = WIDE) -> str:
+    """A run of the lab: the measured roofs, which predict, and every measurement under or, from cache, above them.
+
+    A filled mark is a GEMM that took its weight from memory, a hollow one a GEMM that reused a single weight, a
+    diamond decode attention.
+
+    Args:
+        words: as for `roofline_svg`, with ``gemm-rotated``, ``gemm-reused`` and ``attention-decode`` for the legend.
+        size: `WIDE` or `NARROW`, in inches.
+    """
+    heights = [measured.performance / 1e12 for measured in results.measurements]
+    left = _INTENSITIES[0] * results.bandwidth / 1e12
+    limits = (0.75 * min(heights, default=left), 2.6 * max(results.peak / 1e12, *heights, left))
+    with _chart(words, size, right_margin=_ROOM[size]) as (axes, out):
+        _roofs(axes, results.peak, results.bandwidth, words, size, limits)
+        for measured, height in zip(results.measurements, heights, strict=True):
+            bound = regime(measured.cost.intensity, results.ridge)
+            axes.plot(measured.cost.intensity, height, zorder=3, **_mark(measured.series, bound))
+        axes.legend(
+            handles=[Line2D([], [], label=words[series], **_mark(series, "memory-bound"))
+                     for series in SERIES if results.of(series)],
+            loc="lower right", bbox_to_anchor=(1 if size == WIDE else 1.1, 0.07),  # above the ridge point's name
+            frameon=False, handletextpad=0.3, borderpad=0, labelcolor=INK,
+        )  # fmt: skip
+    return out.getvalue()
+
+
+def _mark(series: str, bound: str) -> dict[str, Any]:
+    """How a measurement is drawn: the shape and colour of its regime, filled if its bytes came from memory."""
+    colour = _colour(bound)
+    mark = "D" if series == "attention-decode" else MARKS[bound]
+    return {"ls": "", "marker": mark, "ms": 5.5, "mec": colour, "mew": 1.3,
+            "mfc": "none" if series == "gemm-reused" else colour}  # fmt: skip
+
+
+def _roofs(axes: Axes, peak: float, bandwidth: float, words: Mapping[str, str], size: tuple[float, float],
+           limits: tuple[float, float]) -> None:
+    """The two roofs and their ridge, named; ``limits`` are those of the vertical axis, in TFLOP/s."""
+    ridge, (low, high) = ridge_point(peak, bandwidth), _INTENSITIES
+    axes.set(xlim=(low, high), ylim=limits, xlabel=words["intensity"], ylabel=words["performance"])
+    for bound, ends in (("memory-bound", (low, ridge)), ("compute-bound", (ridge, high))):
+        roof = [attainable(end, peak, bandwidth) / 1e12 for end in ends]
+        axes.plot(ends, roof, color=_colour(bound), lw=2.6, solid_capstyle="butt", zorder=2)
+    axes.plot([ridge] * 2, [limits[0], peak / 1e12], color=MUTED, lw=1, ls=(0, (2, 3)), zorder=1)
+    axes.text(ridge * 0.93, limits[0] * 1.13, words["ridge"].format(ridge), color=MUTED, ha="right", va="bottom")
+    start = max(0.62, 1.1 * limits[0] / (bandwidth / 1e12))
+    axes.text(start, 1.5 * start * bandwidth / 1e12, words["memory-bound"] + " I·B", color=_colour("memory-bound"),
+              weight="bold", ha="left", va="bottom", rotation=_slope(axes), rotation_mode="anchor")
+    axes.annotate(words["compute-bound"] + " P", (high, peak / 1e12), (0 if size == WIDE else 22, 7),
+                  textcoords="offset points", color=_colour("compute-bound"), weight="bold", ha="right")
 
 
 def curves_svg(curves: Sequence[Curve], ridge: float, words: Mapping[str, str],
@@ -138,9 +193,11 @@ def _colour(bound: str) -> str:
     return PALETTE[bound][0]
 
 
-def _slope(axes: Axes, size: tuple[float, float]) -> float:
-    """Degrees at which a line of slope one appears on log-log axes of about this size."""
-    return 42.0 if size == WIDE else 56.0
+def _slope(axes: Axes) -> float:
+    """Degrees at which a line of slope one appears on these log-log axes."""
+    box = axes.get_window_extent()
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    return math.degrees(math.atan2(box.height / math.log10(top / bottom), box.width / math.log10(right / left)))
 
 
 @contextmanager

@@ -22,9 +22,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from importlib import import_module
 from itertools import cycle
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
+
+# Runs from a clone or the unpacked download, with nothing installed but torch.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from roofline_calc import (
     QWEN,
@@ -35,6 +39,7 @@ from roofline_calc import (
     regime,
     ridge_point,
 )
+from roofline_calc.measured import NOISY, SCHEMA, TOLERANCE, results_of
 
 try:
     import torch
@@ -42,8 +47,8 @@ except ImportError:  # `main` says what to install; --help works without
     torch = None
 
 T = TypeVar("T")
-SCHEMA = 1  # of the JSON: raised when a field changes its meaning
 NO_TORCH = "torch is missing: pip install torch  (tested: torch==2.13.0)"
+NO_MATPLOTLIB = "matplotlib is missing: pip install matplotlib"
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 KINDS = ("cuda", "xpu", "mps", "cpu")  # ROCm calls itself cuda
 SHAPES = {name.removesuffix("_proj"): widths
@@ -57,8 +62,6 @@ QUICK_GRID = (1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 256, 512, 1024)
 CONTEXTS = (1024, 2048, 4096, 8192)
 MB, GIGA, TERA = 10**6, 10**9, 10**12
 LAP = 5e-3  # seconds of work between two readings of an accelerator's clock
-TOLERANCE = 1.10  # above this times B, the bytes came from cache
-NOISY = 0.25  # quartiles further apart than this share of the median
 
 
 # --- The machine -----------------------------------------------------------
@@ -207,11 +210,16 @@ def stopwatch(step: Step, calls: int, sync: Callable[[], None],
 
 def measure(lap: Lap, budget: float,
             clock: Callable[[], float] = time.perf_counter) -> Timing:
-    """Laps for `budget` seconds, five at least, after two that warm up."""
-    lap(), lap()  # kernels compiled, pages mapped, clocks raised
+    """Laps for `budget` seconds, five at least, after two that warm up.
+
+    Where a single lap takes the whole budget, three have to do, after one.
+    """
+    slow = lap() > budget  # kernels compiled, pages mapped, clocks raised
+    if not slow:
+        lap()
     laps: list[float] = []
     end = clock() + budget
-    while len(laps) < 5 or clock() < end:
+    while len(laps) < (3 if slow else 5) or clock() < end:
         laps.append(lap())
     q1, median, q3 = statistics.quantiles(laps, n=4, method="inclusive")
     return Timing(median, q1, q3, min(laps), len(laps))
@@ -289,8 +297,17 @@ def random(machine: Machine, dtype: str, *shape: int) -> torch.Tensor:
 # --- The two roofs ---------------------------------------------------------
 
 @dataclass(frozen=True)
+class Load:
+    """What a roof is measured with: `work` FLOPs or bytes in a call."""
+
+    method: str
+    work: float
+    lap: Lap
+
+
+@dataclass(frozen=True)
 class Roof:
-    """A measured ceiling: `work` FLOPs or bytes in the fastest lap.
+    """A measured ceiling: the work of a call over the time of the fastest.
 
     What is typical is the median, but a ceiling is the best that was seen.
     """
@@ -305,8 +322,8 @@ class Roof:
         return self.work / self.timing.best
 
 
-def copy_roof(machine: Machine, nbytes: int, budget: float,
-              note: Callable[[str], None]) -> Roof:
+def copy_load(machine: Machine, nbytes: int,
+              note: Callable[[str], None]) -> Load:
     """B: a copy reads every byte and writes it, so it moves twice its size."""
     def build(size: int) -> tuple[torch.Tensor, torch.Tensor]:
         claim(machine, 2 * size)
@@ -315,21 +332,20 @@ def copy_roof(machine: Machine, nbytes: int, budget: float,
         return source, torch.zeros_like(source)
 
     source, target = fit(build, nbytes, "bytes to copy", note)
-    lap = lap_for(machine, lambda: target.copy_(source))
-    return Roof(f"copy_ {source.nbytes / MB:.0f} MB", 2 * source.nbytes,
-                measure(lap, budget))
+    return Load(f"copy_ {source.nbytes / MB:.0f} MB", 2 * source.nbytes,
+                lap_for(machine, lambda: target.copy_(source)))
 
 
-def matmul_roof(machine: Machine, dtype: str, n: int, budget: float,
-                note: Callable[[str], None]) -> Roof:
+def matmul_load(machine: Machine, dtype: str, n: int,
+                note: Callable[[str], None]) -> Load:
     """P: a square matmul, its intensity far beyond any ridge."""
     def build(n: int) -> list[torch.Tensor]:
         return [random(machine, dtype, n, n) for _ in range(3)]
 
     a, b, y = fit(build, n, "rows of the large matmul", note)
-    lap = lap_for(machine, lambda: torch.mm(a, b, out=y))
     n = len(a)
-    return Roof(f"mm {n}^3", gemm(n, n, n).flops, measure(lap, budget))
+    return Load(f"mm {n}^3", gemm(n, n, n).flops,
+                lap_for(machine, lambda: torch.mm(a, b, out=y)))
 
 
 # --- The operators ---------------------------------------------------------
@@ -445,14 +461,20 @@ class Run:
     notes: list[str] = field(default_factory=list)
     complete: bool = False
 
+    @property
+    def batch(self) -> int:
+        """Sequences that decode attention serves at once."""
+        return 8 if self.machine.kind == "cpu" else 32
+
     def note(self, text: str) -> None:
         """Say now, and keep for the record, what was done otherwise."""
         progress("")
         print(f"note: {text}", file=sys.stderr)
         self.notes.append(text)
 
-    def raise_roof(self, name: str, roof: Roof) -> None:
-        """Keep the higher of two measurements of one roof."""
+    def raise_roof(self, name: str, load: Load, budget: float) -> None:
+        """Measure a roof, and keep it if it is the highest yet."""
+        roof = Roof(load.method, load.work, measure(load.lap, budget))
         if name not in self.roofs or roof.rate > self.roofs[name].rate:
             self.roofs[name] = roof
 
@@ -481,12 +503,14 @@ def run_lab(run: Run, quick: bool) -> None:
     budget = 0.1 if quick else 0.4
     copied = min(GIGA, max(256 * MB, 2 * machine.cache)) if on_cpu else GIGA
     n = (2048 if quick else 3072) if on_cpu else 8192
+    progress("memory")
+    loads = {"B": copy_load(machine, copied, note),
+             "P": matmul_load(machine, run.dtype, n, note)}
 
-    def roofs() -> None:  # three times: a busy or hot machine has moments
-        progress("B: copy")
-        run.raise_roof("B", copy_roof(machine, copied, budget, note))
-        progress("P: matmul")
-        run.raise_roof("P", matmul_roof(machine, run.dtype, n, budget, note))
+    def roofs() -> None:  # again and again: a busy machine has its moments
+        for name, load in loads.items():
+            progress(f"{name}: {load.method}")
+            run.raise_roof(name, load, budget)
 
     roofs()
     progress("weights")
@@ -498,8 +522,7 @@ def run_lab(run: Run, quick: bool) -> None:
         progress(f"GEMM M = {point.size} / {grid[-1]}")
     roofs()
     memory = weights.transpose(1, 2).flatten()
-    for point in decode(machine, memory, contexts, 8 if on_cpu else 32,
-                        budget):
+    for point in decode(machine, memory, contexts, run.batch, budget):
         run.points.append(point)
         progress(f"attention S = {point.size} / {contexts[-1]}")
     roofs()
@@ -523,7 +546,7 @@ def as_json(run: Run) -> dict[str, Any]:
         "dtype": run.dtype,
         "gemm": dict(zip("KN", run.shape, strict=True)) | run.rotation,
         "attention": dict(zip(("n_q", "n_kv", "head_dim"), HEADS,
-                              strict=True)),
+                              strict=True)) | {"batch": run.batch},
         "tolerance": TOLERANCE,
         "roofs": {name: asdict(roof) | {"rate": roof.rate}
                   for name, roof in run.roofs.items()},
@@ -553,8 +576,8 @@ def report(data: dict[str, Any]) -> Iterator[str]:
                f"{gemm_run['bytes'] / MB:.0f} MB   reused: 1 W")
         yield from gemm_table(series)
     if attend_rows := series.get("attention-decode"):
-        n_q, n_kv, d = data["attention"].values()
-        yield f"\ndecode: n_q = {n_q}, n_kv = {n_kv}, head_dim = {d}"
+        yield "\ndecode: " + ", ".join(
+            f"{name} = {n}" for name, n in data["attention"].items())
         yield from decode_table(attend_rows)
     if series:
         yield (f"\ncache: GB/s > {data['tolerance']} B: not from memory   "
@@ -643,13 +666,35 @@ def shape(text: str) -> tuple[int, int]:
     return K, N
 
 
-def results_file(text: str) -> Path:
+def new_file(text: str) -> Path:
     """A path that can be written, found out before minutes of work."""
     path = Path(text)
     if path.is_dir() or not os.access(path if path.exists() else path.parent,
                                       os.W_OK):
         raise argparse.ArgumentTypeError(f"{text!r}: cannot be written")
     return path
+
+
+def svg_file(text: str) -> Path:
+    """The same for a plot, and that there is something to draw it with."""
+    if not text.endswith(".svg"):
+        raise argparse.ArgumentTypeError(f"{text!r}: must end in .svg")
+    try:
+        import_module("roofline_calc.figure")
+    except ImportError:
+        raise argparse.ArgumentTypeError(NO_MATPLOTLIB) from None
+    return new_file(text)
+
+
+def save(data: dict[str, Any], results: Path | None,
+         plot: Path | None) -> None:
+    """The JSON file and the plot, where they were asked for."""
+    if results:
+        results.write_text(json.dumps(data, indent=1) + "\n")
+    if plot and {"B", "P"} <= data["roofs"].keys():
+        figure = import_module("roofline_calc.figure")
+        plot.write_text(figure.measured_svg(results_of(data), figure.SYMBOLS),
+                        encoding="utf-8")
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
@@ -663,8 +708,10 @@ def parse(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--dtype", choices=DTYPES, default="bf16")
     parser.add_argument("--shape", type=shape, default="q",
                         help=f"{', '.join(SHAPES)}, or K,N (default: q)")
-    parser.add_argument("--json", type=results_file, metavar="FILE",
+    parser.add_argument("--json", type=new_file, metavar="FILE",
                         help="write the results, with their provenance")
+    parser.add_argument("--plot", type=svg_file, metavar="FILE.svg",
+                        help="draw the roofs and the points (matplotlib)")
     return parser.parse_args(argv)
 
 
@@ -690,11 +737,10 @@ def main(argv: list[str] | None = None) -> int:
     progress("")
     data = as_json(run)
     print(*report(data), sep="\n")
-    if options.json:
-        try:
-            options.json.write_text(json.dumps(data, indent=1) + "\n")
-        except OSError as error:
-            fail(f"{options.json}: {error.strerror}")
+    try:
+        save(data, options.json, options.plot)
+    except OSError as error:
+        fail(f"{error.filename}: {error.strerror}")
     return status
 
 

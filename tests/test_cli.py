@@ -264,8 +264,8 @@ def test_a_model_of_ones_own(cli, refusal, tmp_path):
     ("line", "message"),
     [
         ("", "the following arguments are required: command"),
-        ("op", "command 'op' is none of ops, sweep, cross, plot, models, hardware; did you mean 'ops'?"),
-        ("frobnicate", "command 'frobnicate' is none of ops, sweep, cross, plot, models, hardware"),
+        ("op", "command 'op' is none of ops, sweep, cross, plot, compare, models, hardware; did you mean 'ops'?"),
+        ("frobnicate", "command 'frobnicate' is none of ops, sweep, cross, plot, compare, models, hardware"),
         ("ops --model qwen2.5-7",
          "model 'qwen2.5-7' is unknown; did you mean 'qwen2.5-7b'? (list them: roofline-calc models)"),
         ("ops --hardware RTX4090",

@@ -17,6 +17,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from roofline_calc import QWEN, attainable, attention, gemm  # noqa: E402
+from roofline_calc.measured import Results, read_results  # noqa: E402
 from snippets import gpu_lab  # noqa: E402
 
 ROOT = Path(__file__).parent.parent
@@ -73,14 +74,26 @@ def test_a_lap_is_seconds_per_call_with_the_device_idle_at_both_ends():
 
 
 def test_the_median_and_the_quartiles_leave_out_the_warm_up():
-    clock, laps = Clock(), iter([100, 100, 5, 1, 2, 4, 3])
+    clock, laps = Clock(), iter([7, 7, 5, 1, 2, 4, 3])
 
     def lap() -> float:
         seconds = float(next(laps))
         clock.work(seconds)
         return seconds
 
-    assert gpu_lab.measure(lap, budget=1, clock=clock) == gpu_lab.Timing(median=3, q1=2, q3=4, best=1, laps=5)
+    assert gpu_lab.measure(lap, budget=9, clock=clock) == gpu_lab.Timing(median=3, q1=2, q3=4, best=1, laps=5)
+
+
+def test_where_one_lap_takes_the_whole_budget_three_have_to_do():
+    """On a busy machine --quick must still end."""
+    clock, laps = Clock(), iter([100, 5, 1, 3])
+
+    def lap() -> float:
+        seconds = float(next(laps))
+        clock.work(seconds)
+        return seconds
+
+    assert gpu_lab.measure(lap, budget=1, clock=clock) == gpu_lab.Timing(median=3, q1=2, q3=4, best=1, laps=3)
 
 
 def test_laps_go_on_until_the_budget_is_spent():
@@ -148,25 +161,23 @@ def test_an_accelerator_is_timed_over_whole_rotations(monkeypatch):
 # Bytes
 
 
-def test_a_copy_counts_each_byte_twice(monkeypatch):
-    monkeypatch.setattr(gpu_lab, "measure", lambda lap, budget: timing(0.5))
-    roof = gpu_lab.copy_roof(MACHINE, 4000, 0, note=pytest.fail)
-    assert roof.work == 2 * 4000
-    assert roof.rate == 2 * 4000 / 0.5
+def test_a_copy_counts_each_byte_twice():
+    assert gpu_lab.copy_load(MACHINE, 4000, note=pytest.fail).work == 2 * 4000
 
 
-def test_the_peak_counts_what_the_calculator_counts(monkeypatch):
-    monkeypatch.setattr(gpu_lab, "measure", lambda lap, budget: timing(0.5))
-    roof = gpu_lab.matmul_roof(MACHINE, "float32", 8, 0, note=pytest.fail)
-    assert roof.rate == gemm(8, 8, 8).flops / 0.5
+def test_the_peak_counts_what_the_calculator_counts():
+    assert gpu_lab.matmul_load(MACHINE, "float32", 8, note=pytest.fail).work == gpu_lab.gemm(8, 8, 8).flops
 
 
-def test_a_roof_is_its_best_moment():
-    run = fake_run(B=100)
-    run.raise_roof("B", gpu_lab.Roof("copy_", 90, timing(1)))
-    assert run.roofs["B"].rate == 100
-    run.raise_roof("B", gpu_lab.Roof("copy_", 110, timing(1)))
-    assert run.roofs["B"].rate == 110
+def test_a_roof_is_its_best_moment(monkeypatch):
+    run, seconds = fake_run(), iter([2.0, 4.0, 1.0])
+    monkeypatch.setattr(gpu_lab, "measure", lambda lap, budget: timing(next(seconds)))
+    run.roofs.clear()
+    rates = []
+    for _ in range(3):
+        run.raise_roof("B", gpu_lab.Load("copy_", 100, lambda: 0), 0)
+        rates.append(run.roofs["B"].rate)
+    assert rates == [50, 50, 100]
 
 
 @pytest.mark.parametrize(("kind", "cache", "least"), [
@@ -407,7 +418,7 @@ def check_schema(data: dict[str, Any]) -> None:
     assert data["provenance"]["date"].endswith("Z")
     assert data["dtype"] in gpu_lab.DTYPES.values()
     assert {"K", "N"} <= set(data["gemm"])
-    assert data["attention"] == {"n_q": 28, "n_kv": 4, "head_dim": 128}
+    assert data["attention"] == {"n_q": 28, "n_kv": 4, "head_dim": 128, "batch": 8}
     for roof in data["roofs"].values():
         assert set(roof) == {"method", "work", "timing", "rate"}
         assert set(roof["timing"]) == SECONDS
@@ -445,7 +456,7 @@ def small(monkeypatch):
 @pytest.mark.parametrize("options", [
     ["--shape", "zz"], ["--shape", "0,4"], ["--shape", "4"], ["--shape", "4,-4"], ["--shape", "4,2000000"],
     ["--dtype", "int3"], ["--device", "tpu"], ["--json", "/nope/x.json"], ["--json", "/"], ["--bogus"], ["--qui"],
-    ["extra"], ["--json"],
+    ["extra"], ["--json"], ["--plot", "/nope/x.svg"], ["--plot", "x.png"],
 ])  # fmt: skip
 def test_a_wrong_option_is_one_line_and_exit_status_2(options, capsys):
     with pytest.raises(SystemExit) as left:
@@ -473,6 +484,25 @@ def test_without_torch_it_says_what_to_install(tmp_path):
     assert ran.returncode == 2
     assert ran.stdout == ""
     assert ran.stderr == "gpu_lab.py: torch is missing: pip install torch  (tested: torch==2.13.0)\n"
+
+
+def test_without_matplotlib_a_plot_is_refused_before_minutes_of_work(monkeypatch, capsys):
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(gpu_lab, "import_module", missing)
+    with pytest.raises(SystemExit):
+        gpu_lab.main(["--plot", "x.svg"])
+    assert capsys.readouterr().err == \
+        "gpu_lab.py: argument --plot: matplotlib is missing: pip install matplotlib\n"
+
+
+def test_it_runs_as_the_lesson_says_from_anywhere_with_nothing_installed(tmp_path):
+    """No PYTHONPATH, no package: the program finds the calculator beside it."""
+    command = [sys.executable, "-I", str(ROOT / "snippets" / "gpu_lab.py"), "--help"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert ran.stderr == ""
+    assert "--quick" in ran.stdout
 
 
 def test_every_shape_of_the_lesson_has_its_name():
@@ -521,6 +551,16 @@ def test_a_back_end_that_lacks_something_costs_no_results(small, monkeypatch, ca
 # One real run
 
 
+def check_counts(data: dict[str, Any], results: Results) -> None:
+    """What the lab counted is what a reader of its file counts again."""
+    for series, points in data["series"].items():
+        for point, measured in zip(points, results.of(series), strict=True):
+            assert (point["size"], point["flops"], point["bytes"]) == \
+                (measured.size, measured.cost.flops, measured.cost.bytes)
+            assert point["fraction"] == pytest.approx(results.fraction(measured))
+            assert point["cache"] == results.from_cache(measured)
+
+
 def climbs_then_flattens(data: dict[str, Any]) -> None:
     """The shape of a roofline, by ratios alone; the best laps, since a neighbour can only slow a lap down."""
     rotated = {point["size"]: point for point in data["series"]["gemm-rotated"]}
@@ -537,11 +577,14 @@ def climbs_then_flattens(data: dict[str, Any]) -> None:
 
 def test_a_real_run_climbs_and_flattens_under_the_measured_roofs(small, tmp_path, capsys):
     """A busy machine may spoil a run, not three in a row."""
-    file = tmp_path / "results.json"
+    file, plot = tmp_path / "results.json", tmp_path / "roofline.svg"
+    options = ["--quick", "--device", "cpu", "--shape", "2048,2048", "--json", str(file), "--plot", str(plot)]
     for left in (2, 1, 0):
-        assert gpu_lab.main(["--quick", "--device", "cpu", "--shape", "2048,2048", "--json", str(file)]) == 0
+        assert gpu_lab.main(options) == 0
         data = json.loads(file.read_text())
         check_schema(data)
+        check_counts(data, read_results(file))
+        assert "decode attention" in plot.read_text()
         assert data["complete"] is True
         assert data["gemm"]["bytes"] > 256e6
         assert [point["size"] for point in data["series"]["gemm-reused"]] == [1, 8, 64, 256, 512]

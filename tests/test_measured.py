@@ -1,0 +1,215 @@
+"""Results files of the lab: read, refused, compared with the prediction, and drawn."""
+
+import csv
+import io
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from roofline_calc import RTX_4090, attention, gemm, read_results
+from roofline_calc.__main__ import main
+from roofline_calc.figure import NARROW, PALETTE, SYMBOLS, WIDE, in_dark, measured_svg
+
+B, P = 100e9, 1e12  # I* = 10
+
+
+def point(size: int, seconds: float, spread: float = 0.0) -> dict[str, Any]:
+    return {"size": size, "seconds": {"median": seconds, "q1": seconds * (1 - spread / 2),
+                                      "q3": seconds * (1 + spread / 2), "best": seconds, "laps": 5}}  # fmt: skip
+
+
+def run() -> dict[str, Any]:
+    """A run in round numbers: at M = 1 at half of B, with one weight at three times B; at M = 256 at 0.8 of P."""
+    low, high = gemm(1, 3584, 3584), gemm(256, 3584, 3584)
+    decode = attention(28, 4, 128, 1, 2048) * 8
+    return {
+        "schema": 1, "complete": True,
+        "provenance": {
+            "program": "snippets/gpu_lab.py", "command": "python snippets/gpu_lab.py", "date": "2026-01-01T00:00:00Z",
+            "machine": {"kind": "cpu", "name": "a machine", "cache": 1, "cache_source": "L2", "driver": None},
+            "torch": "2.13.0", "python": "3.11.0", "system": "Linux x86_64", "notes": [],
+        },
+        "dtype": "bfloat16", "gemm": {"K": 3584, "N": 3584, "copies": 11, "bytes": 282591232},
+        "attention": {"n_q": 28, "n_kv": 4, "head_dim": 128, "batch": 8},
+        "roofs": {"B": {"rate": B}, "P": {"rate": P}},
+        "series": {
+            "gemm-rotated": [point(1, low.bytes / (B / 2)), point(256, high.flops / (0.8 * P), spread=0.3)],
+            "gemm-reused": [point(1, low.bytes / (3 * B))],
+            "attention-decode": [point(2048, decode.bytes / B)],
+        },
+    }  # fmt: skip
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(run()), encoding="utf-8")
+    return path
+
+
+def test_achieved_over_attainable(file):
+    results = read_results(file)
+    assert results.ridge == 10
+    slow, fast = results.of("gemm-rotated")
+    assert results.predicted(slow) == B * slow.cost.intensity
+    assert results.fraction(slow) == pytest.approx(0.5)
+    assert slow.bandwidth == pytest.approx(B / 2)
+    assert results.predicted(fast) == P
+    assert (results.fraction(fast), fast.spread) == (pytest.approx(0.8), pytest.approx(0.3))
+    assert results.from_cache(results.at("gemm-reused", 1))
+    assert not results.from_cache(slow)
+    decode = results.at("attention-decode", 2048)
+    assert results.fraction(decode) == pytest.approx(1)
+    assert decode.cost.intensity == pytest.approx(6.976, abs=1e-3)
+
+
+def test_a_size_that_was_not_measured_is_an_error(file):
+    with pytest.raises(ValueError, match="a machine: no gemm-rotated of size 3"):
+        read_results(file).at("gemm-rotated", 3)
+
+
+def without(*path: str):
+    def change(data: dict[str, Any]) -> None:
+        for name in path[:-1]:
+            data = data[name]
+        del data[path[-1]]
+
+    return change
+
+
+def having(value: object, *path: Any):
+    def change(data: dict[str, Any]) -> None:
+        for name in path[:-1]:
+            data = data[name]
+        data[path[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(("change", "reason"), [
+    (having(2, "schema"), "schema 2, this program reads 1"),
+    (without("schema"), "'schema' is missing"),
+    (without("provenance", "date"), "no provenance: date"),
+    (having("", "provenance", "torch"), "no provenance: torch"),
+    (having("int3", "dtype"), "dtype = 'int3'"),
+    (without("roofs", "P"), "before both roofs were measured"),
+    (having(0, "roofs", "B", "rate"), "bandwidth = 0.0: must be positive"),
+    (having("fast", "roofs", "B", "rate"), "could not convert"),
+    (having(0, "series", "gemm-rotated", 0, "size"), "M = 0: must be a positive whole number"),
+    (having(-1, "series", "gemm-rotated", 0, "seconds", "median"), "median = -1"),
+    (having({}, "series", "gemm-rotated", 0), "'size' is missing"),
+    (having([], "series", "gemm-other"), "gemm-other"),
+    (without("attention", "batch"), "'batch' is missing"),
+    (having([], "series"), "not results of the lab"),
+])  # fmt: skip
+def test_what_is_no_results_file_is_refused_in_one_line(change, reason, tmp_path, capsys):
+    data = deepcopy(run())
+    change(data)
+    path = tmp_path / "broken.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    assert main(["compare", str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"roofline-calc: {path}: not results of the lab: ")
+    assert reason in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", '"x"', "null"])
+def test_other_files_are_refused_in_one_line(text, tmp_path, capsys):
+    path = tmp_path / "other.json"
+    path.write_text(text, encoding="utf-8")
+    assert main(["compare", str(path)]) == 2
+    err = capsys.readouterr().err
+    assert "not results of the lab" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("options", [["/nope.json"], [], ["{file}", "--bogus"], ["{file}", "--plot", "x.png"],
+                                     ["{file}", "--hardware", "rtx-4900"], ["{file}", "--json", "--csv"]])  # fmt: skip
+def test_a_wrong_command_is_one_line_and_exit_status_2(options, file, capsys):
+    assert main(["compare", *(option.format(file=file) for option in options)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("roofline-calc: ")
+    assert err.count("\n") == 1
+
+
+def test_compare_for_people(file, capsys):
+    assert main(["compare", str(file)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "a machine: bfloat16, torch 2.13.0, 2026-01-01T00:00:00Z"
+    assert lines[1].startswith("measured roofs: B = 100 Gbyte/s, P = 1 TFLOP/s")
+    rows = [line.split() for line in lines[5:]]
+    assert rows[0][:4] == ["GEMM", "1", "0.9994", "memory-bound"]
+    assert rows[0][-1] == "cache:reused"
+    assert rows[1][:2] == ["GEMM", "256"]
+    assert rows[1][-2:] == ["-", "noisy"]
+    assert rows[2][:2] == ["attention", "2,048"]
+
+
+def test_compare_for_programs(file, capsys):
+    assert main(["compare", str(file), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["provenance"] == run()["provenance"]
+    assert (data["peak"], data["ceiling_bandwidth"], data["ridge"]) == (P, B, 10)
+    assert [row["fraction"] for row in data["points"]] == pytest.approx([50, 80, 100])
+    assert main(["compare", str(file), "--csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert float(rows[0]["reused [byte/s]"]) == pytest.approx(3 * B)
+    assert rows[1]["reused [byte/s]"] == ""
+
+
+def test_compare_with_a_spec_sheet(file, capsys):
+    """The roofs of the card instead of those measured."""
+    assert main(["compare", str(file), "--hardware", "rtx-4090", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["ridge"] == pytest.approx(RTX_4090.ridge())
+    assert data["points"][0]["predicted"] == pytest.approx(gemm(1, 3584, 3584).intensity * 1008e9)
+
+
+def test_an_incomplete_run_says_so(tmp_path, capsys):
+    path = tmp_path / "cut.json"
+    path.write_text(json.dumps(run() | {"complete": False, "series": {}}), encoding="utf-8")
+    assert main(["compare", str(path)]) == 0
+    assert "incomplete" in capsys.readouterr().out
+
+
+# ------------------------------------------------------------------ the measured roofline
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+def test_every_measurement_is_drawn(file, size):
+    results = read_results(file)
+    svg = measured_svg(results, SYMBOLS | {"title": "a < machine"}, size)
+    assert svg.count('<use xlink:href="#') >= len(results.measurements)
+    for series in ("gemm-rotated", "gemm-reused", "attention-decode"):
+        assert SYMBOLS[series] in svg
+    assert "I* = 10.0" in svg
+    assert "a &lt; machine" in svg
+    assert svg == measured_svg(results, SYMBOLS | {"title": "a < machine"}, size)  # the same bytes every time
+
+
+def test_reused_weights_are_hollow(file):
+    svg = measured_svg(read_results(file), SYMBOLS)
+    marks = [line for line in svg.splitlines() if "<use" in line and "stroke-width: 1.3" in line]
+    hollow = [line for line in marks if "fill-opacity: 0" in line]
+    assert (len(marks), len(hollow)) == (4 + 3, 1 + 1)  # measurements and the legend's own
+    light = {light for light, _ in PALETTE.values()}
+    assert not any(colour in in_dark(svg) for colour in light)
+
+
+def test_the_plot_of_a_comparison(file, tmp_path, capsys):
+    plot = tmp_path / "plot.svg"
+    assert main(["compare", str(file), "--plot", str(plot)]) == 0
+    assert f"chart       {plot}" in capsys.readouterr().out
+    assert "Roofline of a machine" in plot.read_text(encoding="utf-8")
+
+
+def test_a_run_without_points_still_has_roofs(tmp_path):
+    path = tmp_path / "roofs.json"
+    path.write_text(json.dumps(run() | {"series": {}}), encoding="utf-8")
+    assert "memory-bound" in measured_svg(read_results(path), SYMBOLS)
