@@ -405,8 +405,8 @@ def _labelled(operators: Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]
 
 
 def plot(options: argparse.Namespace) -> Answer:
-    """The roofline chart with the matrix kernels of one step, as an SVG file."""
-    figure = _figure("--output", options.output)
+    """The roofline chart with the matrix kernels of one step, as an SVG or PNG file."""
+    figure = _figure("--output", options.output, (".svg", ".png"))
     setting, answer = Setting(options), ops(options)
     points = [figure.Point(label, intensity) for label, intensity in _labelled(answer.data["operators"])]
     words = {
@@ -415,20 +415,23 @@ def plot(options: argparse.Namespace) -> Answer:
         "performance": "attainable performance, TFLOP/s", "memory-bound": "memory-bound",
         "compute-bound": "compute-bound", "ridge": "ridge point {:.0f}",
     }  # fmt: skip
-    svg = figure.roofline_svg(points, setting.roofs.linear, setting.roofs.bandwidth, words)
-    Path(options.output).write_text(svg, encoding="utf-8")
+    drawing = points, setting.roofs.linear, setting.roofs.bandwidth, words
+    if options.output.endswith(".png"):
+        Path(options.output).write_bytes(figure.roofline_png(*drawing))
+    else:
+        Path(options.output).write_text(figure.roofline_svg(*drawing), encoding="utf-8")
     answer.below = [*answer.below, f"chart       {options.output}"]
     return answer
 
 
-def _figure(option: str, output: str) -> Any:
+def _figure(option: str, output: str, kinds: tuple[str, ...] = (".svg",)) -> Any:
     """The module that draws, an optional extra: it needs matplotlib."""
     try:
         figure = import_module(".figure", __package__)
     except ImportError as error:
         raise RefusedError(f"plot needs matplotlib: pip install 'roofline-calc[figure]' ({error})") from None
-    if Path(output).suffix != ".svg":
-        raise RefusedError(f"{option} {output}: must end in .svg")
+    if Path(output).suffix not in kinds:
+        raise RefusedError(f"{option} {output}: must end in {' or '.join(kinds)}")
     return figure
 
 

@@ -87,15 +87,27 @@ def roofline_svg(points: Sequence[Point], peak: float, bandwidth: float, words: 
     Raises:
         ValueError: peak or bandwidth is not positive and finite.
     """
-    ridge = ridge_point(peak, bandwidth)
-    with _chart(words, size, right_margin=_ROOM[size]) as (axes, out):
-        _roofs(axes, peak, bandwidth, words, size, (0.3, 520))
+    return _roofline(points, peak, bandwidth, words, size, "svg").decode()
+
+
+def roofline_png(points: Sequence[Point], peak: float, bandwidth: float, words: Mapping[str, str],
+                 size: tuple[float, float] = WIDE) -> bytes:
+    """The chart of `roofline_svg` as a PNG image on white, for where SVG is not taken."""
+    return _roofline(points, peak, bandwidth, words, size, "png")
+
+
+def _roofline(points: Sequence[Point], peak: float, bandwidth: float, words: Mapping[str, str],
+              size: tuple[float, float], kind: str) -> bytes:
+    ridge, (low, high) = ridge_point(peak, bandwidth), _INTENSITIES
+    reach = max([high, 1.5 * ridge, *(1.5 * point.intensity for point in points)])
+    with _chart(words, size, _ROOM[size], kind) as (axes, out):
+        _roofs(axes, peak, bandwidth, words, size, (0.75 * low * bandwidth / 1e12, 3.15 * peak / 1e12), reach)
         for point in points:
             bound = regime(point.intensity, ridge)
             height = (point.measured or attainable(point.intensity, peak, bandwidth)) / 1e12
             axes.plot(point.intensity, height, MARKS[bound], color=_colour(bound), ms=8, mec="white", mew=0, zorder=3)
             axes.annotate(point.label, (point.intensity, height), point.offset, textcoords="offset points",
-                          color=INK, ha=point.align, va="center")
+                          color=INK, ha=point.align, va="top" if "\n" in point.label else "center")
     return out.getvalue()
 
 
@@ -123,7 +135,7 @@ def measured_svg(results: Results, words: Mapping[str, str], size: tuple[float, 
             loc="lower right", bbox_to_anchor=(1 if size == WIDE else 1.1, 0.07),  # above the ridge point's name
             frameon=False, handletextpad=0.3, borderpad=0, labelcolor=INK,
         )  # fmt: skip
-    return out.getvalue()
+    return out.getvalue().decode()
 
 
 def _mark(series: str, bound: str) -> dict[str, Any]:
@@ -135,9 +147,9 @@ def _mark(series: str, bound: str) -> dict[str, Any]:
 
 
 def _roofs(axes: Axes, peak: float, bandwidth: float, words: Mapping[str, str], size: tuple[float, float],
-           limits: tuple[float, float]) -> None:
+           limits: tuple[float, float], high: float = _INTENSITIES[1]) -> None:
     """The two roofs and their ridge, named; ``limits`` are those of the vertical axis, in TFLOP/s."""
-    ridge, (low, high) = ridge_point(peak, bandwidth), _INTENSITIES
+    ridge, low = ridge_point(peak, bandwidth), _INTENSITIES[0]
     axes.set(xlim=(low, high), ylim=limits, xlabel=words["intensity"], ylabel=words["performance"])
     for bound, ends in (("memory-bound", (low, ridge)), ("compute-bound", (ridge, high))):
         roof = [attainable(end, peak, bandwidth) / 1e12 for end in ends]
@@ -179,7 +191,7 @@ def curves_svg(curves: Sequence[Curve], ridge: float, words: Mapping[str, str],
             axes.annotate(curve.label, (last, curve.intensity(last)), (5, 0),
                           textcoords="offset points", color=INK, va="center", annotation_clip=False)
         axes.set(xlim=(min(sizes), max(sizes)), xlabel=words["size"], ylabel=words["intensity"])
-    return out.getvalue()
+    return out.getvalue().decode()
 
 
 def in_dark(svg: str) -> str:
@@ -202,9 +214,9 @@ def _slope(axes: Axes) -> float:
 
 @contextmanager
 def _chart(
-    words: Mapping[str, str], size: tuple[float, float], right_margin: float
-) -> Iterator[tuple[Axes, io.StringIO]]:
-    """Log-log axes in the house style; the SVG is in the buffer when the block ends."""
+    words: Mapping[str, str], size: tuple[float, float], right_margin: float, kind: str = "svg"
+) -> Iterator[tuple[Axes, io.BytesIO]]:
+    """Log-log axes in the house style; the SVG or PNG is in the buffer when the block ends."""
     style: dict[Any, Any] = {
         "svg.fonttype": "none",  # text stays text
         "svg.hashsalt": "roofline",  # the same bytes at every build
@@ -215,7 +227,7 @@ def _chart(
         "axes.grid": True, "grid.color": GRID, "grid.linewidth": 0.8, "axes.axisbelow": True,
         "xtick.major.size": 3, "ytick.major.size": 3,
     }  # fmt: skip
-    out = io.StringIO()
+    out = io.BytesIO()
     with mpl.rc_context(style), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")
         figure = Figure(figsize=size)
@@ -229,8 +241,11 @@ def _chart(
             axis.set_major_formatter(lambda value, _: f"{value:g}")
             axis.set_minor_locator(NullLocator())
         yield axes, out
+        if kind == "png":
+            figure.savefig(out, format="png", dpi=200, metadata={"Title": words["title"]})
+            return
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Title": words["title"]})
-    svg = out.getvalue().replace("'DejaVu Sans', sans-serif", "system-ui, sans-serif")
+    svg = out.getvalue().decode().replace("'DejaVu Sans', sans-serif", "system-ui, sans-serif")
     out.seek(0)
     out.truncate()
-    out.write(svg.replace("<svg ", f'<svg lang="{words["lang"]}" ', 1))
+    out.write(svg.replace("<svg ", f'<svg lang="{words["lang"]}" ', 1).encode())

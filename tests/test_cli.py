@@ -292,7 +292,7 @@ def test_a_model_of_ones_own(cli, refusal, tmp_path):
         ("sweep --values 0", "batch = 0: must be a positive whole number"),
         ("cross --batch 0", "batch = 0: must be a positive whole number"),
         ("cross --context 0", "context = 0: must be a positive whole number"),
-        ("plot --output chart.bmp", "--output chart.bmp: must end in .svg"),
+        ("plot --output chart.bmp", "--output chart.bmp: must end in .svg or .png"),
     ],
 )  # fmt: skip
 def test_wrong_input_is_one_line_with_the_nearest_name(refusal, line, message):
@@ -386,3 +386,9 @@ def test_plot_writes_a_chart(cli, tmp_path):
     path = tmp_path / "chart.svg"
     assert f"chart       {path}" in cli(f"plot --batch 256 --output {path}")
     assert path.read_text(encoding="utf-8").lstrip().startswith("<?xml")
+
+
+def test_plot_writes_an_image(cli, tmp_path):
+    path = tmp_path / "chart.png"
+    assert f"chart       {path}" in cli(f"plot --hardware b200 --output {path}")
+    assert path.read_bytes().startswith(b"\x89PNG")
