@@ -110,6 +110,8 @@ def attn_intensity(n_q: int, n_kv: int, phase: str, S: int,
 def quantised_width(bits: float, group: int | None = None, scale_bytes: float = 2, zero_bits: float = 0) -> float:
     """Effective bytes per weight of a matrix quantised in groups: its bits and its share of scale and zero point.
 
+    In bytes $b_w = w/8 + (s + z/8)/g$, with w bits, s scale_bytes, z zero_bits, and groups of g weights.
+
     Args:
         bits: of one weight. group: weights that share a scale (None: one scale per row or matrix, negligible).
         scale_bytes: of one scale. zero_bits: of one zero point, where a group has one (AWQ, GPTQ: as many as bits).
@@ -133,11 +135,11 @@ def window_attention(
     n_q: int, n_kv: int, head_dim: int, L: int, S: int, window: int, *,
     b_q: float = 2, b_kv: float = 2, traffic: str = "q+kv+o",
 ) -> Cost:  # fmt: skip
-    """Causal attention in which a token sees itself and the window - 1 tokens before it, no further.
+    r"""Causal attention in which a token sees itself and the window - 1 tokens before it, no further.
 
-    The last L of S tokens ask, so the kernel touches the last min(S, window + L - 1) keys; of their causal
-    pairs it leaves out those that lie further apart than the window. Arguments, units and errors as for
-    `attention`; window in tokens.
+    The last L of S tokens ask, so the kernel touches the last $\min(S, W + L - 1)$ keys, W being the window in
+    tokens; of their causal pairs it leaves out those that lie further apart than that. Arguments, units and errors
+    as for `attention`.
 
     >>> window_attention(32, 8, 128, L=1, S=32768, window=4096) == attention(32, 8, 128, L=1, S=4096)
     True
@@ -158,9 +160,10 @@ def shared_prefix_attention(
 ) -> Cost:  # fmt: skip
     """Attention of a batch of sequences that share their first tokens, whose K and V are read once for all.
 
-    On the prefix every query token of the batch meets the same keys, as one sequence's would: its intensity
-    rises with the batch. On the sequence's own tokens (the last L of which ask) nothing changes. Q is read and O
-    written once, although a real kernel merges two partial results.
+    On the prefix every query token of the batch meets the same keys, as one sequence's would: its intensity,
+    $2 n L g / b_{kv}$ for n sequences and $g = n_q / n_{kv}$, rises with the batch. On the sequence's own tokens (the
+    last L of which ask) nothing changes. Q is read and O written once, although a real kernel merges two partial
+    results.
 
     Args:
         batch: sequences. prefix, own: shared tokens, and each sequence's further ones. Others: see `attention`.
@@ -184,7 +187,7 @@ def mla_attention(
     """Multi-head latent attention in its absorbed form: all heads read one latent vector per cached token.
 
     Scores are d_c + d_rope wide, values d_c, and both come from the same cache entry, which is read once:
-    per pair of tokens 2 n_q (2 d_c + d_rope) FLOPs, per cached token (d_c + d_rope) b_kv bytes.
+    per pair of tokens $2 n_q (2 d_c + d_R)$ FLOPs, per cached token $(d_c + d_R) b_{kv}$ bytes.
 
     Args:
         n_q: heads. d_c, d_rope: width of the latent and of its rotary part (DeepSeek-V3: 512, 64).
@@ -209,7 +212,7 @@ def mla_attention(
 def experts_touched(experts: int, top_k: int, T: int) -> float:
     """Expected number of experts that T tokens use, each choosing top_k of them evenly and independently.
 
-    E (1 - (1 - k/E)^T): an expert is idle only where every token passes it by.
+    $E (1 - (1 - k/E)^T)$: an expert is idle only where every token passes it by.
 
     Raises:
         ValueError: an argument is not a positive whole number, or top_k exceeds experts.
@@ -231,7 +234,8 @@ def grouped_gemm(
     """Several GEMMs of one shape, their rows shared out among them: the experts of one projection, or heads.
 
     Each row meets one weight matrix, so FLOPs, X and Y are those of one GEMM with all the rows; what grows with
-    the groups is W. With T tokens of top_k experts there are rows = T * top_k, about T * top_k / E per expert.
+    the groups is W. For R rows and G groups $I = 2RKN / (b_x RK + b_w GKN + b_y RN)$. With T tokens of top_k experts
+    there are rows = T * top_k, about T * top_k / E per expert.
 
     Args:
         rows: of all groups together. groups: weight matrices read, an expected number (see `experts_touched`).
@@ -248,6 +252,8 @@ def grouped_gemm(
 def embedding(M: int, hidden: int, b: float = 2) -> Cost:
     """The gather of M rows of the embedding table: no arithmetic; the rest of the table is not touched.
 
+    Rows of width h are read and written, $2Mhb$ bytes.
+
     Args:
         M: tokens. hidden: width of a row. b: bytes per element. The token ids, 4 bytes each, are left out.
     """
@@ -259,7 +265,8 @@ def embedding(M: int, hidden: int, b: float = 2) -> Cost:
 def rms_norm(M: int, width: int, b: float = 2) -> Cost:
     """Root-mean-square norm of M rows: 4 FLOPs per element (square, add, scale, weight), X read and Y written once.
 
-    One division and one root per row are left out. Raises ValueError as `gemm`.
+    For rows of width h $I = 4M / ((2M + 1) b)$. One division and one root per row are left out. Raises
+    ValueError as `gemm`.
     """
     check_whole(M=M, width=width)
     check_positive(b=b)
@@ -270,7 +277,7 @@ def rope(M: int, heads: int, d_rope: int, b: float = 2) -> Cost:
     """Rotary embedding of the given heads (queries and keys) of M tokens: 3 FLOPs per element.
 
     An element becomes x cos - y sin or y cos + x sin. X is read and Y written; each token reads d_rope values of
-    sine and cosine, shared by its heads. Raises ValueError as `gemm`.
+    sine and cosine, shared by its n heads: $I = 3n / ((2n + 1) b)$. Raises ValueError as `gemm`.
     """
     check_whole(M=M, heads=heads, d_rope=d_rope)
     check_positive(b=b)
@@ -281,7 +288,7 @@ def rope(M: int, heads: int, d_rope: int, b: float = 2) -> Cost:
 def swiglu(M: int, intermediate: int, b: float = 2) -> Cost:
     """The gate of the feed-forward network, silu(gate) * up: 4 FLOPs per element (exp, add, divide, multiply).
 
-    Gate and up are read, Y is written. GeGLU is counted alike. Raises ValueError as `gemm`.
+    Gate and up are read, Y is written: $I = 4 / (3b)$. GeGLU is counted alike. Raises ValueError as `gemm`.
     """
     check_whole(M=M, intermediate=intermediate)
     check_positive(b=b)
@@ -292,7 +299,7 @@ def swiglu(M: int, intermediate: int, b: float = 2) -> Cost:
 def residual(M: int, hidden: int, b: float = 2) -> Cost:
     """The addition of a sublayer's output to the residual stream: 1 FLOP per element, two reads, one write.
 
-    Raises ValueError as `gemm`.
+    $I = 1 / (3b)$. Raises ValueError as `gemm`.
     """
     check_whole(M=M, hidden=hidden)
     check_positive(b=b)
@@ -301,7 +308,7 @@ def residual(M: int, hidden: int, b: float = 2) -> Cost:
 
 
 def column_parallel(K: int, N: int, t: int) -> tuple[int, int]:
-    """Shape (K, N/t) of a linear layer's share on one of t cards, split by its outputs (q, k, v, gate, up).
+    """Shape $(K, N/t)$ of a linear layer's share on one of t cards, split by its outputs (q, k, v, gate, up).
 
     Raises:
         ValueError: t does not divide N.
@@ -313,7 +320,7 @@ def column_parallel(K: int, N: int, t: int) -> tuple[int, int]:
 
 
 def row_parallel(K: int, N: int, t: int) -> tuple[int, int]:
-    """Shape (K/t, N) of a linear layer's share on one of t cards, split by its inputs (o, down).
+    """Shape $(K/t, N)$ of a linear layer's share on one of t cards, split by its inputs (o, down).
 
     Each card then holds a partial sum of all N outputs; the all-reduce crosses the link between the cards, not the
     memory bus, and is left out.
@@ -328,7 +335,7 @@ def row_parallel(K: int, N: int, t: int) -> tuple[int, int]:
 
 
 def kv_heads_per_card(n_kv: int, t: int) -> int:
-    """KV heads on each of t cards: n_kv / t, and one, replicated t / n_kv times, where there are more cards.
+    r"""KV heads on each of t cards: $\max(1, n_{kv}/t)$, one being replicated $t/n_{kv}$ times where t is larger.
 
     Raises:
         ValueError: neither of t and n_kv divides the other.

@@ -17,7 +17,7 @@ def regime(I: float, ridge: float = RIDGE) -> str:
 
 
 def ridge_point(peak: float, bandwidth: float) -> float:
-    """I* = P / B in FLOP/byte: the least intensity at which a kernel can reach the peak.
+    """$I^* = P/B$ in FLOP/byte: the least intensity at which a kernel can reach the peak.
 
     Args:
         peak: P in FLOP/s. bandwidth: B in byte/s.
@@ -35,7 +35,7 @@ def ridge_point(peak: float, bandwidth: float) -> float:
 
 
 def attainable(I: float, peak: float, bandwidth: float) -> float:
-    """Attainable performance min(P, I * B) in FLOP/s, for intensity I in FLOP/byte.
+    r"""Attainable performance $\min(P, I B)$ in FLOP/s, for intensity I in FLOP/byte.
 
     Raises:
         ValueError: an argument is not positive and finite.
@@ -50,7 +50,7 @@ def attainable(I: float, peak: float, bandwidth: float) -> float:
 
 
 def time_floor(costs: Iterable[Cost], peak: float, bandwidth: float) -> float:
-    """Least seconds for kernels run one after the other: the sum of max(F / P, bytes / B).
+    r"""Least seconds for kernels run one after the other: $\sum_i \max(F_i/P, D_i/B)$, F FLOPs and D bytes.
 
     Each kernel is held back by its own roof, so this is at least the floor of their sum taken as one kernel.
 
@@ -64,7 +64,7 @@ def time_floor(costs: Iterable[Cost], peak: float, bandwidth: float) -> float:
 def gemm_limit(K: int, N: int, b_x: float = 2, b_y: float = 2) -> float:
     """The intensity that no batch exceeds: that of a linear layer as M grows without bound, in FLOP/byte.
 
-    2KN / (b_x K + b_y N); the weights' share of the traffic has vanished, and with it their width.
+    $2KN / (b_x K + b_y N)$: the weights' share of the traffic has vanished, and with it their width.
 
     Raises:
         ValueError: K or N is not a positive whole number, or a width is not positive.
@@ -77,9 +77,9 @@ def gemm_limit(K: int, N: int, b_x: float = 2, b_y: float = 2) -> float:
 
 
 def gemm_crossing(K: int, N: int, ridge: float, b_x: float = 2, b_w: float = 2, b_y: float = 2) -> float | None:
-    """M*: the tokens in flight, not rounded, at which a linear layer's intensity equals the ridge point.
+    """The tokens in flight M*, not rounded, at which a linear layer's intensity equals the ridge point I*.
 
-    From 1/I = (b_x/N + b_w/M + b_y/K) / 2 follows M* = b_w / (2/I* - b_x/N - b_y/K).
+    From $1/I = (b_x/N + b_w/M + b_y/K)/2$ follows $M^* = b_w / (2/I^* - b_x/N - b_y/K)$.
 
     Returns:
         None where no batch reaches the ridge: arithmetic on it fails instead of passing for a number.

@@ -1,0 +1,236 @@
+"""``::: name`` in a page becomes the entry of a public name of roofline_calc: heading, signature, docstring.
+
+What stands indented beneath is the page's own account, in its language; it comes before the docstring, which is English
+everywhere. Of a class's members it speaks in lines of their own, ``.member what it does``. The entry is Markdown like
+the rest of the page, so that its formulas, links and headings need nothing else. Sources are read, not imported, and
+so are always fresh. (The mkdocstrings plugin, tried first, took a third of the whole build's time.)
+"""
+
+import ast
+import difflib
+import functools
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from computed import ROOT, source_digest
+from mkdocs.exceptions import PluginError
+
+PACKAGE = ROOT / "roofline_calc"
+DIRECTIVE = re.compile(r"^::: (?P<name>\w+)[ ]*\n(?P<own>(?:[ ]*\n|[ ]{4}[^\n]*\n)*)", re.MULTILINE)
+SECTION = re.compile(r"(Args|Returns|Raises):(?: (.*))?")
+LABELS = {
+    "zh": {"Args": "参数", "Returns": "返回", "Raises": "异常"},
+    "en": {"Args": "Arguments", "Returns": "Returns", "Raises": "Raises"},
+}
+LABEL_LANGUAGE = {"zh": " lang=zh-Hans", "en": ""}
+OF_MEMBER = re.compile(r"^\.(\w+) (.+)\n?", re.MULTILINE)
+VERBATIM = re.compile(r"``.+?``|\$[^$]+\$|`(?P<name>[\w.]+)`|`[^`]*`|\*")
+
+
+class UnknownNameError(Exception):
+    """A page names what is not public."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A public name: how it is called, what its docstring says, its parameters, and its public members."""
+
+    signature: str
+    doc: str = ""
+    parameters: tuple[str, ...] = ()
+    members: dict[str, "Entry"] = field(default_factory=dict)
+
+
+# ------------------------------------------------------------------ reading the sources
+
+
+def public() -> dict[str, Entry]:
+    """Every public name of the package, as the sources are now."""
+    return _public(source_digest())
+
+
+@functools.lru_cache(maxsize=1)
+def _public(digest: str) -> dict[str, Entry]:
+    entries = {}
+    for statement in ast.walk(_parse("__init__")):
+        if isinstance(statement, ast.ImportFrom) and statement.level == 1 and statement.module:
+            found = dict(_defined(_parse(statement.module)))
+            entries.update({alias.name: found[alias.name] for alias in statement.names})
+    return entries
+
+
+def _parse(module: str) -> ast.Module:
+    return ast.parse((PACKAGE / f"{module}.py").read_text(encoding="utf-8"))
+
+
+def _defined(module: ast.Module) -> Iterator[tuple[str, Entry]]:
+    for node in module.body:
+        match node:
+            case ast.FunctionDef(name=name):
+                yield name, _function(node)
+            case ast.ClassDef(name=name):
+                yield name, _class(node)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                brief = ast.unparse(value)
+                yield name, Entry(f"{name} = {brief}" if len(brief) < 40 else f"{name}: dict")
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation):
+                yield name, Entry(f"{name}: {_annotation(annotation)}")
+
+
+def _function(node: ast.FunctionDef, method: bool = False) -> Entry:
+    marks = {ast.unparse(mark) for mark in node.decorator_list}
+    doc = ast.get_docstring(node) or ""
+    result = _annotation(node.returns) if node.returns else "None"
+    if "property" in marks:
+        return Entry(f"{node.name}: {result}", doc)
+    positional, defaults = node.args.args, node.args.defaults
+    padded = [None] * (len(positional) - len(defaults)) + defaults
+    shown = [_parameter(*pair) for pair in zip(positional, padded, strict=True)][method:]
+    if node.args.kwonlyargs:
+        shown += ["*", *map(_parameter, node.args.kwonlyargs, node.args.kw_defaults)]
+    names = tuple(argument.arg for argument in (*positional[method:], *node.args.kwonlyargs))
+    return Entry(_call(node.name, shown, f" -> {result}"), doc, names)
+
+
+def _class(node: ast.ClassDef) -> Entry:
+    fields = {
+        part.target.id: _parameter(ast.arg(part.target.id, part.annotation), part.value)
+        for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)
+    }  # fmt: skip
+    keyword_only = any("kw_only=True" in ast.unparse(mark) for mark in node.decorator_list)
+    members = {
+        part.name: _function(part, method=True)
+        for part in node.body if isinstance(part, ast.FunctionDef) and not part.name.startswith("_")
+    }  # fmt: skip
+    signature = _call(node.name, ["*"] * keyword_only + list(fields.values()), "")
+    return Entry(signature, ast.get_docstring(node) or "", tuple(fields), members)
+
+
+def _parameter(argument: ast.arg, default: ast.expr | None) -> str:
+    text = f"{argument.arg}: {_annotation(argument.annotation)}" if argument.annotation else argument.arg
+    return text if default is None else f"{text} = {ast.unparse(default)}"
+
+
+def _annotation(node: ast.expr) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ast.unparse(node)
+
+
+def _call(name: str, shown: list[str], result: str) -> str:
+    """The call on one line where it is short, else a line for each parameter."""
+    line = f"{name}({', '.join(shown)}){result}"
+    if len(line) <= 64:
+        return line
+    return "\n".join([f"{name}(", *(f"    {parameter}," for parameter in shown), f"){result}"])
+
+
+# --------------------------------------------------------------------- writing Markdown
+
+
+def entry(name: str, own: str, language: str, address: Callable[[str], str | None]) -> str:
+    """The Markdown of one entry with its members.
+
+    Args:
+        own: the page's own account of it.
+        address: where a name that a docstring mentions is described, or None.
+
+    Raises:
+        UnknownNameError: the package has no such public name.
+    """
+    entries = public()
+    if name not in entries:
+        hint = difflib.get_close_matches(name, entries, n=1, cutoff=0.4)
+        meant = f"; did you mean {hint[0]!r}?" if hint else ""
+        raise UnknownNameError(f"::: {name} is no public name of roofline_calc{meant}")
+    return _entry("###", name, entries[name], own, language, address)
+
+
+def _entry(
+    level: str, name: str, found: Entry, own: str, language: str, address: Callable[[str], str | None]
+) -> str:
+    said = dict(OF_MEMBER.findall(own))
+    if unknown := said.keys() - found.members.keys():
+        raise UnknownNameError(f"::: {name} has no public member {min(unknown)!r}")
+    own = OF_MEMBER.sub("", own).strip()
+    parts = [f"{level} `{name}` {{ #{name} .api }}", f"```python\n{found.signature}\n```", own]
+    if found.doc:
+        body = "\n\n".join(_sections(found, language, address))
+        parts.append(f'<div class="docstring" lang="en" markdown="1">\n\n{body}\n\n</div>')
+    parts += [
+        _entry("####", f"{name}.{member}", it, said.get(member, ""), language, address)
+        for member, it in found.members.items()
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n\n"
+
+
+def _sections(found: Entry, language: str, address: Callable[[str], str | None]) -> Iterator[str]:
+    for block in re.split(r"\n{2,}(?! )", found.doc):
+        section = SECTION.match(block)
+        if section:
+            text = textwrap.dedent(block[section.end() :]).strip() or section[2]
+            yield f"**{LABELS[language][section[1]]}**{{ .label{LABEL_LANGUAGE[language]} }}"
+            yield _described(section[1], text, found.parameters, address)
+        elif block.startswith(">>>"):
+            yield f"```pycon\n{block}\n```"
+        else:
+            yield _prose(block, address)
+
+
+def _described(section: str, text: str, parameters: tuple[str, ...], address: Callable[[str], str | None]) -> str:
+    """Terms and what is said of each, as a definition list; several of them may share a line of the docstring."""
+    known = {"Args": "|".join(parameters) or "-", "Raises": r"\w+Error", "Returns": "-"}[section]
+    start = re.compile(rf"(?:^|(?<=[.;)?] ))(?P<terms>(?:{known})(?:, (?:{known}))*|Others[\w, ]*): ", re.MULTILINE)
+    pieces = start.split(text)
+    if len(pieces) == 1:
+        return _prose(text, address)
+    terms = []
+    for term, said in zip(pieces[1::2], pieces[2::2], strict=True):
+        title = term if term.startswith("Others") else ", ".join(f"`{name}`" for name in term.split(", "))
+        terms.append(f"{title}\n:   {_prose(said.strip(), address)}")
+    return "\n\n".join(terms)
+
+
+def _prose(text: str, address: Callable[[str], str | None]) -> str:
+    """A docstring's paragraph as Markdown: its stars are no emphasis, and names that the pages describe are links."""
+
+    def replace(found: re.Match[str]) -> str:
+        if found[0] == "*":
+            return r"\*"
+        to = found["name"] and address(found["name"])
+        return f"[{found[0]}]({to})" if to else found[0]
+
+    return VERBATIM.sub(replace, " ".join(text.split()))
+
+
+# ------------------------------------------------------------------------------- MkDocs
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    if not DIRECTIVE.search(markdown + "\n"):
+        return markdown
+    here, home = page.file.src_uri, _homes(Path(config.docs_dir))
+
+    def address(name: str) -> str | None:
+        owner, _, member = name.partition(".")
+        if owner not in home or (member and member not in public()[owner].members):
+            return None
+        return f"#{name}" if home[owner] == here else f"{home[owner]}#{name}"
+
+    def write(directive: re.Match[str]) -> str:
+        return entry(directive["name"], textwrap.dedent(directive["own"]), config.theme["language"], address)
+
+    try:
+        return DIRECTIVE.sub(write, markdown + "\n")
+    except UnknownNameError as error:
+        raise PluginError(f"{Path(page.file.abs_src_path).relative_to(ROOT)}: {error}") from error
+
+
+def _homes(docs: Path) -> dict[str, str]:
+    """The page on which each name is described."""
+    return {
+        name: page.name for page in docs.glob("*.md")
+        for name in re.findall(r"^::: (\w+)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    }  # fmt: skip
