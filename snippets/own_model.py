@@ -1,0 +1,11 @@
+"""A model from its config.json, on a card from a file of one's own."""
+
+from roofline_calc import Model, analyse, read_accelerators
+
+model = Model.from_config("snippets/own/config.json", name="my model")
+card = read_accelerators("snippets/own/hardware.toml")["my-4090"]
+report = analyse(model.decode_step(batch=64, context=2048, fused=True), card)
+
+print(f"{model.name}: {model.params:,} parameters; ridge point of {card.name}: {card.ridge():.0f} FLOP/byte")
+for row in report.rows:
+    print(f"{row.operator:12} {row.cost.intensity:7.2f} FLOP/byte  {row.regime}")
