@@ -29,6 +29,7 @@ def fields(language: str, page: str) -> list[str]:
 PARTS = re.compile(
     r"""^(?P<heading>\#+)[ ][^\n]*\{[ ]*\#(?P<anchor>[\w-]+)[ ]*\}[ ]*$
       | ^(?P<unanchored>\#+[ ][^\n]*)$
+      | ^:::[ ](?P<entry>\w+)$
       | ^[ ]*```(?P<code>\w+[^\n]*\n.*?)^[ ]*```$
       | !\[(?:\{\{.*?\}\}|[^\]])*\]\((?P<figure>[^)]+)\)
       | \]\((?P<link>[^)]+)\)

@@ -9,10 +9,11 @@ from conftest import LANGUAGES, PAGES
 
 # (pattern, why it may be typed)
 ALLOWED = [
-    (r"Qwen2\.5-7B", "a model's name"),
+    (r"Qwen2\.5-7B|Qwen3-30B-A3B|DeepSeek-V3|Llama-3\.1-8B", "a model's name"),
+    (r"Qwen2/2\.5/3|Qwen3-MoE|Gemma 2/3|Phi-3|DeepSeek-V2/V3", "an architecture's name"),
     (r"RTX 4090|\b4090\b|H100|H200|A100|SM89", "a card's name"),
     (r"vLLM 0\.26\.0|v0\.26\.0|FlashAttention 2|(?:白皮书|whitepaper) v2\.1", "a version"),
-    (r"\b(?:BF|FP|INT)\d+\b|W4A16|\bW4\b", "a data type"),
+    (r"\b(?:BF|FP|INT)\d+\b|W4A16|W8A8|\bW4\b", "a data type"),
     (r"2:4 (?:结构化稀疏|structured sparsity)", "a sparsity's name"),
     (r"\bL[12]\b|GDDR6X", "a memory"),
     (r"24 GB", "memory of the card, NVIDIA Ada whitepaper"),
@@ -26,7 +27,9 @@ ALLOWED = [
     (r"\b1 TB/s", "the bandwidth as the lesson rounds it"),
     (r"CACM 52\(4\), 2009|2022|arXiv:2205\.14135", "a publication"),
     (r"^\#+ \d{1,2}(?:\.\d)?\.? ", "a section's number"),
-    (r"第 ?[45] ?节|section [45]|3\.[12] ?节|of 3\.[12]", "a section's number in a reference"),
+    (r"第 ?[45] ?节|section [45]|3\.[123] ?节|of 3\.[12]|section 3\.3", "a section's number in a reference"),
+    (r"\b[WETkt] ?= ?\d+", "an input: window, experts, tokens, experts per token, cards"),
+    (r"退出状态是 2|exit status 2", "the command line's contract"),
     (r"batch 从 1 到 128|batch 1 to 128|batch (?:64|256)\b", "an input"),
     (r"12 µs", "an input: what somebody measured"),
     (r"(?:按|tiles of) 128 × 128", "an input, the tile"),
@@ -52,14 +55,14 @@ ALLOWED = [
     (r"离 1 越远|further from 1", "a ratio of one: as predicted"),
     (r"（1 ?，|是 2）|: 2\)|decode 是 1|1 in decode|b = 2|2 FLOPs|仍是 2 字节|still 2\b", "the definition of a unit"),
 ]
-COEFFICIENTS = re.compile(r"(?<![\d.])(?:[12478]|256|3584|2048|10\^\{\d+\})(?![\d.])")
+COEFFICIENTS = re.compile(r"(?<![\d.])(?:[123478]|256|3584|2048|10\^\{\d+\})(?![\d.])")
 
 
 def prose(language: str, page: str) -> str:
     """The page without what is not typed prose: code, expressions, links' targets, tags, attributes."""
     text = pages.source(language, page)
     for pattern in (
-        r"^[ ]*```.*?^[ ]*```$", r"`[^`]*`", r"\{\{.*?\}\}", r"\]\([^)]*\)", r"\{ ?[#.][^}]*\}", r"<[^>]*>",
+        r"^[ ]*```.*?^[ ]*```$", r"^:::[ ]\w+$", r"`[^`]*`", r"\{\{.*?\}\}", r"\]\([^)]*\)", r"\{ ?[#.][^}]*\}", r"<[^>]*>",
     ):  # fmt: skip
         text = re.sub(pattern, " ", text, flags=re.MULTILINE | re.DOTALL)
     # In a formula, its own coefficients and inputs; results are expressions there too.
