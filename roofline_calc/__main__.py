@@ -489,8 +489,7 @@ def compare(options: argparse.Namespace) -> Answer:
     below = []
     if options.plot:
         figure = _figure("--plot", options.plot)
-        words = figure.SYMBOLS | {"title": f"Roofline of {results.machine}"}
-        Path(options.plot).write_text(figure.measured_svg(results, words), encoding="utf-8")
+        Path(options.plot).write_text(figure.measured_svg(results, figure.SYMBOLS), encoding="utf-8")
         below = [f"chart       {options.plot}"]
     return Answer(data, columns, rows, above, below)
 

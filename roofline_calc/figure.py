@@ -21,20 +21,16 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from .measured import SERIES, Results
+from .palette import PALETTE, in_dark
 from .roofline import attainable, first_compute_bound, regime, ridge_point
+
+__all__ = [
+    "NARROW", "PALETTE", "SYMBOLS", "WIDE", "Curve", "Point", "curves_svg", "in_dark", "measured_svg", "roofline_svg",
+]  # fmt: skip
 
 mpl.use("svg")
 logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # glyphs are the browser's business
 
-# role: (light, dark). Blue and vermilion of Okabe and Ito's colour-blind-safe set, darkened or lightened until
-# text in them has a contrast of 4.5:1 on the page.
-PALETTE = {
-    "ink": ("#1f2933", "#e3e7eb"),
-    "muted": ("#55606b", "#a9b3bd"),
-    "grid": ("#dfe3e8", "#3b424d"),
-    "memory-bound": ("#00629b", "#5cb8ee"),
-    "compute-bound": ("#b04a00", "#ff9d5c"),
-}
 INK, MUTED, GRID = (PALETTE[role][0] for role in ("ink", "muted", "grid"))
 MARKS = {"memory-bound": "o", "compute-bound": "s"}
 WIDE, NARROW = (7.2, 4.4), (3.9, 4.4)  # inches: beside text, and on a phone
@@ -43,7 +39,7 @@ _INTENSITIES = (0.4, 4096)  # FLOP/byte, on every roofline
 
 # For a chart outside the site: symbols and terms that need no translation.
 SYMBOLS = {
-    "lang": "en", "title": "Roofline", "intensity": "I (FLOP/byte)", "performance": "TFLOP/s",
+    "lang": "en", "title": "Roofline: {}", "intensity": "I (FLOP/byte)", "performance": "TFLOP/s",
     "memory-bound": "memory-bound", "compute-bound": "compute-bound", "ridge": "I* = {:.1f}",
     "gemm-rotated": "GEMM, rotated W", "gemm-reused": "GEMM, one W", "attention-decode": "decode attention",
 }  # fmt: skip
@@ -118,12 +114,14 @@ def measured_svg(results: Results, words: Mapping[str, str], size: tuple[float, 
     diamond decode attention.
 
     Args:
-        words: as for `roofline_svg`, with ``gemm-rotated``, ``gemm-reused`` and ``attention-decode`` for the legend.
+        words: as for `roofline_svg`, with ``gemm-rotated``, ``gemm-reused`` and ``attention-decode`` for the legend;
+            the title is a format of the results.
         size: `WIDE` or `NARROW`, in inches.
     """
     heights = [measured.performance / 1e12 for measured in results.measurements]
     left = _INTENSITIES[0] * results.bandwidth / 1e12
     limits = (0.75 * min(heights, default=left), 2.6 * max(results.peak / 1e12, *heights, left))
+    words = {**words, "title": words["title"].format(results)}
     with _chart(words, size, right_margin=_ROOM[size]) as (axes, out):
         _roofs(axes, results.peak, results.bandwidth, words, size, limits)
         for measured, height in zip(results.measurements, heights, strict=True):
@@ -192,13 +190,6 @@ def curves_svg(curves: Sequence[Curve], ridge: float, words: Mapping[str, str],
                           textcoords="offset points", color=INK, va="center", annotation_clip=False)
         axes.set(xlim=(min(sizes), max(sizes)), xlabel=words["size"], ylabel=words["intensity"])
     return out.getvalue().decode()
-
-
-def in_dark(svg: str) -> str:
-    """The same chart in the dark palette."""
-    for light, dark in PALETTE.values():
-        svg = svg.replace(light, dark)
-    return svg
 
 
 def _colour(bound: str) -> str:

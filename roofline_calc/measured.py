@@ -95,6 +95,15 @@ class Results:
         """What was achieved, as a share of what was attainable."""
         return measured.performance / self.predicted(measured)
 
+    def __str__(self) -> str:
+        """One line in symbols and units, which needs no language."""
+        line = (f"{self.machine}, {self.dtype}: B = {self.bandwidth / 1e9:.4g} GB/s, "
+                f"P = {self.peak / 1e12:.4g} TFLOP/s, I* = {self.ridge:.1f} FLOP/byte")
+        if climb := self.of("gemm-rotated"):
+            ends = (f"M = {end.size}: {self.fraction(end):.2f}" for end in (climb[0], climb[-1]))
+            line += f"; {', '.join(ends)} × min(P, I·B)"
+        return line
+
     def from_cache(self, measured: Measurement) -> bool:
         """Whether its bytes came faster than memory gives them."""
         return measured.bandwidth > TOLERANCE * self.bandwidth

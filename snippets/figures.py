@@ -6,12 +6,15 @@ printed as JSON for the build."""
 
 import json
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
-from roofline_calc import QWEN, RTX_4090, attention, attn_intensity, gemm_intensity
-from roofline_calc.figure import NARROW, WIDE, Curve, Point, curves_svg, in_dark, roofline_svg
+from roofline_calc import QWEN, RTX_4090, attention, attn_intensity, gemm_intensity, read_results
+from roofline_calc.figure import NARROW, WIDE, Curve, Point, curves_svg, in_dark, measured_svg, roofline_svg
 
 HEADS = QWEN.n_q, QWEN.n_kv, QWEN.head_dim
 SHAPES = QWEN.projections()
+RESULTS = Path(__file__).parent / "results"  # of the lab, a file per machine
 
 WORDS = {
     "zh": {
@@ -25,6 +28,11 @@ WORDS = {
         "tokens": "同批 token 数 M",
         "context": "prefill 长度 S（token）",
         "prefill": "prefill attention",
+        "measured": "实测 roofline：{}",
+        "achieved": "性能（TFLOP/s）",
+        "gemm-rotated": "GEMM，权重轮换",
+        "gemm-reused": "GEMM，只用一份权重",
+        "attention-decode": "decode attention",
     },
     "en": {
         "lang": "en",
@@ -37,6 +45,11 @@ WORDS = {
         "tokens": "tokens in flight M",
         "context": "prefill length S (tokens)",
         "prefill": "prefill attention",
+        "measured": "Measured roofline: {}",
+        "achieved": "performance (TFLOP/s)",
+        "gemm-rotated": "GEMM, weights rotated",
+        "gemm-reused": "GEMM, one weight reused",
+        "attention-decode": "decode attention",
     },
 }
 
@@ -78,8 +91,15 @@ def accountings(words: dict[str, str], size: tuple[float, float]) -> str:
     return curves_svg(curves, RTX_4090.ridge(), words | {"size": words["context"]}, size)
 
 
+def lab(file: Path, words: dict[str, str], size: tuple[float, float]) -> str:
+    """What the lab measured on one machine, under the roofs that it measured there."""
+    here = words | {"title": words["measured"], "performance": words["achieved"]}
+    return measured_svg(read_results(file), here, size)
+
+
 def main() -> None:
     charts = {"roofline": operators, "gemm-knob": knob, "attention-accountings": accountings}
+    charts |= {f"lab-{file.stem}": partial(lab, file) for file in sorted(RESULTS.glob("*.json"))}
     drawn: dict[str, dict[str, str]] = {language: {} for language in WORDS}
     for language, words in WORDS.items():
         for name, draw in charts.items():

@@ -348,6 +348,16 @@ def matmul_load(machine: Machine, dtype: str, n: int,
                 lap_for(machine, lambda: torch.mm(a, b, out=y)))
 
 
+def roof_loads(machine: Machine, dtype: str,
+               note: Callable[[str], None]) -> dict[str, Load]:
+    """What measures B and P: too large for the caches, and not too slow."""
+    copied, n = GIGA, 8192
+    if machine.kind == "cpu":
+        copied, n = min(GIGA, max(256 * MB, 2 * machine.cache)), 2048
+    return {"B": copy_load(machine, copied, note),
+            "P": matmul_load(machine, dtype, n, note)}
+
+
 # --- The operators ---------------------------------------------------------
 
 @dataclass(frozen=True)
@@ -498,14 +508,10 @@ class Run:
 def run_lab(run: Run, quick: bool) -> None:
     """Measure everything, leaving each result in `run` as soon as it is in."""
     machine, note = run.machine, run.note
-    on_cpu = machine.kind == "cpu"
     grid, contexts = (QUICK_GRID, CONTEXTS[:3]) if quick else (GRID, CONTEXTS)
     budget = 0.1 if quick else 0.4
-    copied = min(GIGA, max(256 * MB, 2 * machine.cache)) if on_cpu else GIGA
-    n = (2048 if quick else 3072) if on_cpu else 8192
     progress("memory")
-    loads = {"B": copy_load(machine, copied, note),
-             "P": matmul_load(machine, run.dtype, n, note)}
+    loads = roof_loads(machine, run.dtype, note)
 
     def roofs() -> None:  # again and again: a busy machine has its moments
         for name, load in loads.items():

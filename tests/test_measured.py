@@ -184,13 +184,14 @@ def test_an_incomplete_run_says_so(tmp_path, capsys):
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 def test_every_measurement_is_drawn(file, size):
     results = read_results(file)
-    svg = measured_svg(results, SYMBOLS | {"title": "a < machine"}, size)
+    svg = measured_svg(results, SYMBOLS | {"title": "a < b, {}"}, size)
     assert svg.count('<use xlink:href="#') >= len(results.measurements)
     for series in ("gemm-rotated", "gemm-reused", "attention-decode"):
         assert SYMBOLS[series] in svg
     assert "I* = 10.0" in svg
-    assert "a &lt; machine" in svg
-    assert svg == measured_svg(results, SYMBOLS | {"title": "a < machine"}, size)  # the same bytes every time
+    assert "a &lt; b, a machine, bfloat16: B = 100 GB/s, P = 1 TFLOP/s, I* = 10.0 FLOP/byte; " \
+           "M = 1: 0.50, M = 256: 0.80 × min(P, I·B)" in svg
+    assert svg == measured_svg(results, SYMBOLS | {"title": "a < b, {}"}, size)  # the same bytes every time
 
 
 def test_reused_weights_are_hollow(file):
@@ -206,7 +207,7 @@ def test_the_plot_of_a_comparison(file, tmp_path, capsys):
     plot = tmp_path / "plot.svg"
     assert main(["compare", str(file), "--plot", str(plot)]) == 0
     assert f"chart       {plot}" in capsys.readouterr().out
-    assert "Roofline of a machine" in plot.read_text(encoding="utf-8")
+    assert "Roofline: a machine" in plot.read_text(encoding="utf-8")
 
 
 def test_a_run_without_points_still_has_roofs(tmp_path):

@@ -25,7 +25,7 @@ def source_digest() -> str:
     digest = hashlib.sha256()
     for folder in SOURCES:
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in {".py", ".toml", ".json"}:
+            if path.suffix in {".json", ".py", ".toml"}:
                 digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
     return digest.hexdigest()
 
