@@ -27,7 +27,7 @@ from .analysis import (
 )
 from .catalog import ACCELERATORS, MODELS, Accelerator, read_accelerators, read_models
 from .checks import check_whole
-from .measured import DTYPES, NOISY, Measurement, Results, read_results
+from .measured import DTYPES, NOISY, Measurement, Results, read_results, stored_results
 from .model import Linear, Model
 from .precision import WIDTHS, Precision, width_of
 from .roofline import gemm_limit, regime
@@ -446,8 +446,37 @@ def _flags(results: Results, measured: Measurement, reused: Measurement | None) 
     return " ".join(said)
 
 
+def _machines(folder: str) -> Answer:
+    """A row for every machine of a folder: its roofs, and how close the lab came to them."""
+    rows = []
+    for name, results in stored_results(folder).items():
+        shares: dict[str, list[float]] = {"memory-bound": [], "compute-bound": []}
+        for measured in results.of("gemm-rotated"):
+            shares[regime(measured.cost.intensity, results.ridge)].append(100 * results.fraction(measured))
+        reused = [measured.size for measured in results.of("gemm-reused")]
+        rows.append({
+            "name": name, "machine": results.machine, "dtype": results.dtype, "bandwidth": results.bandwidth,
+            "peak": results.peak, "ridge": results.ridge,
+            "memory": max(shares["memory-bound"], default=None),
+            "compute": max(shares["compute-bound"], default=None),
+            "reuse": results.reuse_gain(min(reused)) if reused else None,
+            "date": results.provenance["date"][:10], "provenance": results.provenance,
+        })  # fmt: skip
+    columns = (
+        Column("name", "results"), Column("dtype", "type"), Column("bandwidth", "B", "byte/s", True),
+        Column("peak", "P", "FLOP/s", True), Column("ridge", "I*", "FLOP/byte"), Column("memory", "best under I·B", "%"),
+        Column("compute", "best under P", "%"), Column("reuse", "one weight", "×"), Column("date", "date"),
+        Column("machine", "machine"),
+    )  # fmt: skip
+    return Answer(rows, columns, rows)
+
+
 def compare(options: argparse.Namespace) -> Answer:
-    """Measurements of the lab (a file of gpu_lab.py --json) beside what the calculator predicts."""
+    """Measurements of the lab (a file of gpu_lab.py --json, or a folder of them) beside the prediction."""
+    if Path(options.results).is_dir():
+        if options.hardware or options.plot:
+            raise RefusedError("--hardware and --plot take one results file, not a folder")
+        return _machines(options.results)
     results, roofs = read_results(options.results), "measured"
     if options.hardware:
         card, dtype = _accelerator(options.hardware), DTYPES[results.dtype]
@@ -596,7 +625,8 @@ def _parser() -> tuple[Parser, dict[str, Parser]]:
             command.add_argument("--values", type=_wholes, metavar="N[,N...]",
                                  help="its values (default: powers of two)")
         if name == "compare":
-            command.add_argument("results", metavar="results.json", help="what gpu_lab.py --json has written")
+            command.add_argument("results", metavar="results.json",
+                                 help="what gpu_lab.py --json has written; of a folder, a line for each machine")
             command.add_argument("--hardware", metavar="NAME|FILE",
                                  help="predict from a spec sheet (see `hardware`) instead of the measured roofs")
             command.add_argument("--plot", metavar="FILE", help="draw the roofs and the measurements, .svg")

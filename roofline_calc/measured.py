@@ -104,6 +104,14 @@ class Results:
             line += f"; {', '.join(ends)} × min(P, I·B)"
         return line
 
+    def achieved(self, series: str, size: int) -> float:
+        """The share of one measurement, by its name."""
+        return self.fraction(self.at(series, size))
+
+    def reuse_gain(self, M: int) -> float:
+        """How many times faster a GEMM ran with a single weight than with weights in rotation."""
+        return self.at("gemm-rotated", M).seconds / self.at("gemm-reused", M).seconds
+
     def from_cache(self, measured: Measurement) -> bool:
         """Whether its bytes came faster than memory gives them."""
         return measured.bandwidth > TOLERANCE * self.bandwidth
@@ -123,6 +131,18 @@ def read_results(path: str | Path) -> Results:
         raise ValueError(f"{path}: not results of the lab: {error} is missing") from None
     except (ValueError, TypeError, AttributeError) as error:
         raise ValueError(f"{path}: not results of the lab: {error}") from None
+
+
+def stored_results(folder: str | Path) -> dict[str, Results]:
+    """Every results file of a folder, by its name without .json.
+
+    Raises:
+        ValueError: there is none, or one of them is no results file.
+    """
+    files = sorted(Path(folder).glob("*.json"))
+    if not files:
+        raise ValueError(f"{folder}: has no .json files")
+    return {file.stem: read_results(file) for file in files}
 
 
 def results_of(data: dict[str, Any]) -> Results:

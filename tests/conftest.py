@@ -16,6 +16,7 @@ ROOT = Path(__file__).parent.parent
 
 LANGUAGES = ("zh", "en")
 PAGES = sorted(path.name for path in (ROOT / "docs" / "zh").glob("*.md"))
+NOTEBOOKS = sorted(path.name for path in (ROOT / "docs" / "zh").glob("*.ipynb"))
 SITE_PARTS = ("docs", "roofline_calc", "snippets", "mkdocs.yml", "mkdocs.en.yml")
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from conftest import LANGUAGES, PAGES
+from conftest import LANGUAGES, NOTEBOOKS, PAGES
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 # Chromium's own background services would ask other hosts; the site must not.
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]  # fmt: skip
-PATHS = [name.removesuffix("index.md").removesuffix(".md") for name in PAGES]
+PATHS = [Path(name).stem.removesuffix("index") for name in PAGES + NOTEBOOKS]
 ROOTS = {"zh": "", "en": "en/"}
 PHONE, DESKTOP = {"width": 320, "height": 640}, {"width": 1280, "height": 900}
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import LANGUAGES, PAGES, mkdocs_build
+from conftest import LANGUAGES, NOTEBOOKS, PAGES, mkdocs_build
 
 
 def append(path: str, text: str) -> Callable[[Path], None]:
@@ -75,9 +75,9 @@ def test_a_formula_that_changes_changes_the_pages(copy, tmp_path_factory):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", PAGES + NOTEBOOKS)
 def test_each_page_names_its_twin_absolutely(site, served, language, page):
-    folder = "" if page == "index.md" else page.removesuffix(".md") + "/"
+    folder = "" if page == "index.md" else Path(page).stem + "/"
     html = (site / ("en/" if language == "en" else "") / folder / "index.html").read_text(encoding="utf-8")
     assert re.findall(r'<link rel="alternate" hreflang="([^"]+)" href="([^"]+)">', html) == [
         ("zh-Hans", served + folder), ("en", f"{served}en/{folder}"), ("x-default", served + folder),
@@ -88,14 +88,15 @@ def test_each_page_names_its_twin_absolutely(site, served, language, page):
 def test_the_sitemaps_pair_the_languages(site):
     for sitemap in (site / "sitemap.xml", site / "en" / "sitemap.xml"):
         text = sitemap.read_text(encoding="utf-8")
-        assert text.count("<loc>") == len(PAGES)
-        assert text.count('hreflang="en"') == text.count('hreflang="zh-Hans"') == len(PAGES)
+        pages = len(PAGES) + len(NOTEBOOKS)
+        assert text.count("<loc>") == pages
+        assert text.count('hreflang="en"') == text.count('hreflang="zh-Hans"') == pages
 
 
 def test_nothing_that_the_build_wrote_lies_in_docs(site):
     """A hook that writes into docs_dir makes the server rebuild for ever (mkdocs#3433)."""
     sources = {path.suffix for path in (Path(__file__).parent.parent / "docs" / "zh").rglob("*") if path.is_file()}
-    assert sources == {".md"}
+    assert sources == {".md", ".ipynb"}
 
 
 def test_no_page_refers_to_another_host_for_what_it_loads(site):

@@ -61,6 +61,8 @@ def test_achieved_over_attainable(file):
     assert (results.fraction(fast), fast.spread) == (pytest.approx(0.8), pytest.approx(0.3))
     assert results.from_cache(results.at("gemm-reused", 1))
     assert not results.from_cache(slow)
+    assert results.achieved("gemm-rotated", 256) == pytest.approx(0.8)
+    assert results.reuse_gain(1) == pytest.approx(6)
     decode = results.at("attention-decode", 2048)
     assert results.fraction(decode) == pytest.approx(1)
     assert decode.cost.intensity == pytest.approx(6.976, abs=1e-3)
@@ -169,6 +171,30 @@ def test_compare_with_a_spec_sheet(file, capsys):
     data = json.loads(capsys.readouterr().out)
     assert data["ridge"] == pytest.approx(RTX_4090.ridge())
     assert data["points"][0]["predicted"] == pytest.approx(gemm(1, 3584, 3584).intensity * 1008e9)
+
+
+def test_a_folder_has_a_line_for_each_machine(file, capsys):
+    cut = run() | {"complete": False, "series": {}}
+    (file.parent / "cut.json").write_text(json.dumps(cut), encoding="utf-8")
+    assert main(["compare", str(file.parent)]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]
+    assert [line[0] for line in lines] == ["cut", "results"]
+    assert lines[0][5:8] == ["-", "-", "-"]
+    assert lines[1][1] == "bfloat16"
+    assert [float(cell) for cell in lines[1][2:8]] == [100, 1, 10, 50, 80, 6]  # 3 times B against half of it
+    assert main(["compare", str(file.parent), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[1]["provenance"] == run()["provenance"]
+
+
+@pytest.mark.parametrize("options", [["--plot", "x.svg"], ["--hardware", "h200"]])
+def test_a_folder_takes_no_option_of_one_file(options, file, capsys):
+    assert main(["compare", str(file.parent), *options]) == 2
+    assert "not a folder" in capsys.readouterr().err
+
+
+def test_a_folder_without_results_is_refused(tmp_path, capsys):
+    assert main(["compare", str(tmp_path)]) == 2
+    assert "has no .json files" in capsys.readouterr().err
 
 
 def test_an_incomplete_run_says_so(tmp_path, capsys):

@@ -16,6 +16,8 @@ ALLOWED = [
     (r"\b(?:BF|FP|INT)\d+\b|W4A16|W8A8|\bW4\b", "a data type"),
     (r"2:4 (?:结构化稀疏|structured sparsity)", "a sparsity's name"),
     (r"\bL[12]\b|GDDR6X", "a memory"),
+    (r"AVX512", "an instruction set"),
+    (r"0\.85\b", "a threshold below which to look further: chosen, not computed"),
     (r"24 GB", "memory of the card, NVIDIA Ada whitepaper"),
     (r"\b330\b|82\.6", "peaks in circulation that are not dense BF16, NVIDIA Ada whitepaper: quoted as wrong"),
     (

@@ -126,6 +126,8 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    if not page.file.src_uri.endswith(".md"):  # a notebook
+        return markdown
     source = page.file.content_string
     first_line = 1 + source[: source.rfind(markdown)].count("\n")
     try:

@@ -1,0 +1,173 @@
+"""The lab's notebooks: never stale, run from top to bottom, and pages like any other."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import lab_notebook
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from conftest import LANGUAGES, ROOT
+
+CURE = "run `python docs/notebook/lab_notebook.py`, on a calm machine, and commit what it stores"
+
+
+def stored(language: str) -> Any:
+    return nbformat.read(lab_notebook.stored(language), as_version=4)
+
+
+def sources(notebook: Any, kind: str) -> list[str]:
+    return [cell.source for cell in notebook.cells if cell.cell_type == kind]
+
+
+def printed(notebook: Any) -> str:
+    return "".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", ()))
+
+
+# ------------------------------------------------------------------ what is stored
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_stored_notebook_is_the_one_its_sources_make(language):
+    made, kept = lab_notebook.notebook(language), stored(language)
+    assert sources(kept, "code") == sources(made, "code"), CURE
+    assert sources(kept, "markdown") == sources(made, "markdown"), CURE
+    assert [cell.metadata for cell in kept.cells] == [cell.metadata for cell in made.cells], CURE
+
+
+def test_a_changed_snippet_makes_the_stored_code_stale(monkeypatch, tmp_path):
+    lab = (ROOT / "snippets" / "gpu_lab.py").read_text(encoding="utf-8")
+    assert "least = 256 * MB" in lab
+    (tmp_path / "snippets").mkdir()
+    changed_lab = lab.replace("least = 256 * MB", "least = 8 * MB")
+    (tmp_path / "snippets" / "gpu_lab.py").write_text(changed_lab, encoding="utf-8")
+    monkeypatch.setattr(lab_notebook, "ROOT", tmp_path)
+    changed = sources(lab_notebook.notebook("en"), "code")
+    monkeypatch.undo()
+    assert changed != sources(stored("en"), "code")
+
+
+def test_a_section_that_is_not_there_is_named(monkeypatch, tmp_path):
+    text = '# x { #x }\n```python\n--8<-- "snippets/gpu_lab.py:nope"\n```\n'
+    (tmp_path / "lab.en.md").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(lab_notebook, "HERE", tmp_path)
+    with pytest.raises(SystemExit, match=r"snippets/gpu_lab\.py has no section nope"):
+        lab_notebook.notebook("en")
+
+
+def test_both_languages_have_the_same_code_outputs_and_anchors():
+    chinese, english = map(stored, LANGUAGES)
+    for one, other in zip(chinese.cells, english.cells, strict=True):
+        assert one.cell_type == other.cell_type
+        assert one.metadata == other.metadata
+        if one.cell_type == "code":
+            assert (one.source, one.execution_count) == (other.source, other.execution_count)
+            assert one.outputs == other.outputs
+
+
+def test_the_stored_outputs_are_those_of_one_run_and_name_the_machine():
+    notebook = stored("en")
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    assert not [output for cell in cells for output in cell.outputs if output.output_type == "error"]
+    text = printed(notebook)
+    assert re.match(r"(cpu|cuda|xpu|mps): \S.*, last-level cache \d+ MB\ntorch \d+\.\d+.*, \w+\n", text)
+    assert re.search(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", text)
+    assert not re.search(r"/home/|/root/|/work/|/tmp/", json.dumps(notebook))
+
+
+# ------------------------------------------------------------------ run on this machine
+
+SMALL = """\
+from dataclasses import replace
+
+machine = replace(machine, cache=2**20)
+torch.set_num_threads(1)
+K, N = 512, 256
+grid, contexts, budget = (1, 8, 64), (256, 512), 0.005
+run = Run(machine, dtype, (K, N), command="lab-notebook.ipynb")
+"""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_it_runs_from_top_to_bottom(language, tmp_path):
+    """As stored, with a small layer and few points; its results have the lab's structure."""
+    pytest.importorskip("torch")
+    notebook = stored(language)
+    at = next(i for i, cell in enumerate(notebook.cells) if "settings" in cell.metadata.get("tags", ()))
+    notebook.cells.insert(at + 1, nbformat.v4.new_code_cell(SMALL))
+    notebook.cells.append(nbformat.v4.new_code_cell("print(json.dumps(data))"))
+    lab_notebook.execute(notebook, ROOT / "docs" / language)
+    data = json.loads(notebook.cells[-1].outputs[0].text)
+    assert data["complete"]
+    assert {name: [point["size"] for point in points] for name, points in data["series"].items()} == {
+        "gemm-rotated": [1, 8, 64], "gemm-reused": [1, 8, 64], "attention-decode": [256, 512],
+    }  # fmt: skip
+    assert data["gemm"]["K"] == 512
+    assert data["gemm"]["bytes"] > 256e6
+    assert all(point["seconds"]["median"] > 0 for points in data["series"].values() for point in points)
+    assert data["series"]["attention-decode"][0]["intensity"] == pytest.approx(
+        data["series"]["attention-decode"][1]["intensity"], rel=0.05)
+    drawing = next(output.data for cell in notebook.cells for output in cell.get("outputs", ()) if "data" in output)
+    assert drawing["image/svg+xml"].lstrip().startswith("<svg")
+
+
+# ------------------------------------------------------------------ its page
+
+
+def page(site: Path, language: str) -> Path:
+    return site / ("" if language == "zh" else language) / "lab-notebook" / "index.html"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_its_page_weighs_what_a_page_weighs(site, language):
+    html = page(site, language).read_text(encoding="utf-8")
+    lesson = page(site, language).parent.parent / "lesson" / "index.html"
+    assert len(html.encode()) < lesson.stat().st_size
+    article = BeautifulSoup(html, "html.parser").article
+    assert article.select("style, script, svg, [class*=jp-], clipboard-copy") == []
+    assert "$" not in article.get_text().replace("S$", "")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_its_anchors_are_those_of_its_sources(site, language):
+    soup = BeautifulSoup(page(site, language).read_text(encoding="utf-8"), "html.parser")
+    source = (ROOT / "docs" / "notebook" / f"lab.{language}.md").read_text(encoding="utf-8")
+    wanted = re.findall(r"\{ #([\w-]+) \}", source)
+    assert [heading["id"] for heading in soup.article.select("h1, h2, h3")] == wanted
+    listed = [link["href"] for link in soup.select(".md-sidebar--secondary a.md-nav__link")]
+    assert listed == [f"#{anchor}" for anchor in wanted[1:]]
+    ids = [element["id"] for element in soup.select("[id]")]
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_search_finds_its_sections(site, language):
+    index = site / ("" if language == "zh" else language) / "search" / "search_index.json"
+    found = [entry["location"] for entry in json.loads(index.read_text(encoding="utf-8"))["docs"]]
+    assert len(found) == len(set(found))
+    assert "lab-notebook/#rotate" in found
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_its_maths_code_and_charts_are_the_sites(site, language):
+    at = page(site, language)
+    article = BeautifulSoup(at.read_text(encoding="utf-8"), "html.parser").article
+    assert len(article.select("math")) >= 3
+    code = [block.text.rstrip("\n") for block in article.select(".language-python code")]
+    assert code == [source.rstrip("\n") for source in sources(stored(language), "code")]
+    assert len(article.select(".output code")) >= 4
+    images = article.select("figure img")
+    assert [image["class"] for image in images] == [["on-light"], ["on-dark"]]
+    for image in images:
+        assert re.search(r"B = [\d.]+ GB/s, P = [\d.]+ TFLOP/s, I\* = [\d.]+ FLOP/byte; M = 1: [\d.]+", image["alt"])
+        assert (at.parent / image["src"]).read_text(encoding="utf-8").lstrip().startswith("<svg")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_it_can_be_downloaded(site, language):
+    at = page(site, language)
+    link = BeautifulSoup(at.read_text(encoding="utf-8"), "html.parser").select_one("a[download]")
+    assert (at.parent / link["href"]).read_bytes() == lab_notebook.stored(language).read_bytes()

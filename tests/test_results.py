@@ -1,0 +1,100 @@
+"""Every stored results file of the lab: readable, whole, with its provenance, and of a roofline's shape.
+
+Ratios and bands only: machines differ.
+"""
+
+import json
+import re
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from roofline_calc import Results, read_results, regime
+
+FILES = sorted((Path(__file__).parent.parent / "snippets" / "results").glob("*.json"))
+every_file = pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
+
+
+@pytest.fixture
+def results(file: Path) -> Results:
+    return read_results(file)
+
+
+def test_there_is_one():
+    assert FILES
+
+
+@every_file
+def test_its_name_says_what_ran(file):
+    assert re.fullmatch(r"[a-z]+(-[a-z0-9.]+)+", file.stem), "device and what is special about it: gpu-rtx-4090"
+
+
+@every_file
+def test_it_says_where_it_comes_from(file, results):
+    source = results.provenance
+    assert source["program"] == "snippets/gpu_lab.py"
+    assert source["command"].startswith("python snippets/gpu_lab.py")
+    assert "--quick" not in source["command"], "the full run"
+    assert datetime.fromisoformat(source["date"]).tzinfo is not None
+    machine = source["machine"]
+    assert machine["kind"] in {"cuda", "xpu", "mps", "cpu"}
+    assert machine["name"]
+    assert machine["cache"] > 0
+    assert machine["driver"] or machine["kind"] == "cpu"
+    assert re.match(r"\d+\.\d+", source["torch"])
+    text = file.read_text(encoding="utf-8")
+    assert not re.search(r"/home/|/Users/|/root/|[A-Z]:\\\\", text), "a path of your machine"
+
+
+@every_file
+def test_it_is_a_whole_run(file, results):
+    assert results.complete
+    assert [measured.size for measured in results.of("gemm-rotated")] == \
+        [measured.size for measured in results.of("gemm-reused")]
+    assert {1, 256, 1024} <= {measured.size for measured in results.of("gemm-rotated")}
+    assert len(results.of("attention-decode")) >= 3
+    assert results.rotation["bytes"] >= max(256e6, 4 * results.provenance["machine"]["cache"])
+
+
+@every_file
+def test_what_was_stored_is_what_is_computed(file, results):
+    data = json.loads(file.read_text(encoding="utf-8"))
+    for series, points in data["series"].items():
+        for point, measured in zip(points, results.of(series), strict=True):
+            assert (point["flops"], point["bytes"]) == (measured.cost.flops, measured.cost.bytes)
+            assert point["fraction"] == pytest.approx(results.fraction(measured))
+    for name, roof in data["roofs"].items():
+        assert roof["rate"] == pytest.approx(roof["work"] / roof["timing"]["best"]), name
+
+
+@every_file
+def test_it_climbs_and_flattens_under_its_roofs(file, results):
+    rotated = {measured.size: measured.performance for measured in results.of("gemm-rotated")}
+    assert rotated[8] > 3 * rotated[1]
+    assert rotated[1024] > 3 * rotated[8]
+    assert rotated[1024] < 2.5 * rotated[256]  # four times the M: no longer in proportion
+    assert all(results.fraction(measured) <= 1.25 for measured in results.of("gemm-rotated"))
+    assert not any(results.from_cache(measured) for measured in results.of("gemm-rotated"))
+    tops = {"memory-bound": 0.0, "compute-bound": 0.0}
+    for measured in results.of("gemm-rotated"):
+        bound = regime(measured.cost.intensity, results.ridge)
+        tops[bound] = max(tops[bound], results.fraction(measured))
+    assert min(tops.values()) > 0.5, tops
+
+
+@every_file
+def test_the_cache_shows_where_it_holds_the_weight(file, results):
+    """The lab page: apart on the slope, together under the flat roof."""
+    weight = results.rotation["bytes"] / results.rotation["copies"]
+    if weight < results.provenance["machine"]["cache"] / 2:
+        assert results.reuse_gain(1) > 1.1
+    assert 0.8 < results.reuse_gain(1024) < 1.25
+
+
+@every_file
+def test_s_cancels(file, results):
+    """The lab page: decode attention is one cluster, whatever the context."""
+    first, *_, last = results.of("attention-decode")
+    assert last.cost.intensity / first.cost.intensity == pytest.approx(1, abs=0.02)
+    assert last.size / first.size / 2 < last.seconds / first.seconds < 2 * last.size / first.size
