@@ -28,7 +28,7 @@ from .analysis import (
 from .catalog import ACCELERATORS, MODELS, Accelerator, read_accelerators, read_models
 from .checks import check_whole
 from .measured import DTYPES, NOISY, Measurement, Results, read_results, stored_results
-from .model import Linear, Model
+from .model import Model
 from .precision import WIDTHS, Precision, width_of
 from .roofline import gemm_limit, regime
 from .tables import Column, csv_table, scaled, significant, text_table
@@ -201,7 +201,7 @@ def _operators(report: Report) -> list[dict[str, Any]]:
         {
             "operator": row.operator, "flops": row.cost.flops, "bytes": row.cost.bytes, "traffic": row.cost.traffic,
             "intensity": row.cost.intensity, "regime": row.regime, "seconds": row.seconds,
-            "share": 100 * row.seconds / report.seconds,
+            "share": 100 * report.share(row),
         }
         for row in report.rows
     ]  # fmt: skip
@@ -283,7 +283,7 @@ def ops(options: argparse.Namespace) -> Answer:
         f"memory      {_bytes(resident + kv)} of {_bytes(memory)}: {'fits' if fits else 'does not fit'}",
         f"time floor  {scaled(report.seconds, 's')} with each operator under its own roof; "
         f"{scaled(report.aggregate_seconds, 's')} by the average intensity",
-        f"speed       at most {significant(tokens / report.seconds)} tokens/s",
+        f"speed       at most {significant(report.tokens_per_second(tokens))} tokens/s",
     ]
     data = setting.facts() | {
         "phase": options.phase,
@@ -294,7 +294,7 @@ def ops(options: argparse.Namespace) -> Answer:
             "aggregate_seconds": report.aggregate_seconds,
         },
         "weights_read": read, "kv_bytes": kv, "memory": memory, "fits": fits,
-        "tokens_per_second": tokens / report.seconds,
+        "tokens_per_second": report.tokens_per_second(tokens),
     }  # fmt: skip
     above = [str(setting), _in_words(batch, options.phase)]
     return Answer(data, OPERATOR_COLUMNS, rows, above, below, total=[whole])
@@ -323,7 +323,7 @@ def sweep_command(options: argparse.Namespace) -> Answer:
         row = {
             "batch": batch, "context": context, "flops": total.flops, "bytes": total.bytes,
             "intensity": total.intensity, "seconds": report.seconds, "aggregate_seconds": report.aggregate_seconds,
-            "tokens_per_second": tokens / report.seconds, "memory": needed,
+            "tokens_per_second": report.tokens_per_second(tokens), "memory": needed,
             "fits": needed <= setting.accelerator.memory,
             "compute_bound": " ".join(report.compute_bound) or "none",
         }  # fmt: skip
@@ -346,7 +346,7 @@ def cross(options: argparse.Namespace) -> Answer:
     setting = Setting(options)
     model, precision, card, context = setting.model, setting.precision, setting.accelerator, options.context[0]
     check_whole(context=context)
-    lines = model.linear_layers(options.fused) | {"lm_head": Linear(model.hidden, model.vocab, 1, stored="others")}
+    lines = model.linear_layers(options.fused) | {"lm_head": model.lm_head}
     found = crossings(model, card, dtype=setting.dtype, fused=options.fused, precision=precision)
     rows = []
     for name, crossing in found.items():

@@ -8,7 +8,7 @@ from .checks import check_choice, check_whole
 from .model import Model
 from .operators import Cost
 from .precision import WIDTHS, Precision
-from .roofline import first_whole, gemm_crossing, regime_of, ridge_point, time_floor
+from .roofline import first_whole, regime_of, ridge_point, time_floor
 
 if TYPE_CHECKING:
     from .catalog import Accelerator
@@ -73,6 +73,14 @@ class Report:
     def seconds(self) -> float:
         """Least time of the step: each operator held back by its own roof, one after the other."""
         return sum(row.seconds for row in self.rows)
+
+    def share(self, row: Row) -> float:
+        """An operator's part of the step's least time."""
+        return row.seconds / self.seconds
+
+    def tokens_per_second(self, tokens: int) -> float:
+        """The most that a card can do of a step that carries so many tokens."""
+        return tokens / self.seconds
 
     @property
     def compute_seconds(self) -> float:
@@ -153,22 +161,17 @@ def crossings(
 ) -> dict[str, float | None]:  # fmt: skip
     """Tokens in flight, not rounded, at which each linear layer of a model turns compute-bound on a card.
 
-    For an expert these are the tokens of the whole step, E/k times those that reach one expert (spread evenly).
-    lm_head's are sampled rows.
+    See `Linear.crossing`; lm_head's are sampled rows.
 
     Returns:
         None for a layer that no batch makes compute-bound.
     """
     precision = precision or model.precision
     roofs = Roofs.of(accelerator, dtype)
-    found: dict[str, float | None] = {}
-    for name, line in model.linear_layers(fused).items():
-        ridge = ridge_point(roofs.peak(name), roofs.bandwidth)
-        rows = gemm_crossing(line.K, line.N, ridge, *precision.operands(line.stored))
-        found[name] = rows and rows * line.copies / line.per_token
-    ridge = ridge_point(roofs.peak("lm_head"), roofs.bandwidth)
-    found["lm_head"] = gemm_crossing(model.hidden, model.vocab, ridge, *precision.operands("others"))
-    return found
+    layers = model.linear_layers(fused) | {"lm_head": model.lm_head}
+    return {
+        name: line.crossing(ridge_point(roofs.peak(name), roofs.bandwidth), precision) for name, line in layers.items()
+    }
 
 
 def first_batch(

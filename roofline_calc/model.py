@@ -23,6 +23,7 @@ from .operators import (
     window_attention,
 )
 from .precision import Precision
+from .roofline import gemm_crossing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,6 +100,14 @@ class Linear:
     def touched(self, M: int | None) -> float:
         """Expected matrices of one layer that M tokens meet (None: enough of them to meet all)."""
         return self.copies if M is None else experts_touched(self.copies, self.per_token, M)
+
+    def crossing(self, ridge: float, precision: Precision) -> float | None:
+        """Tokens in flight, not rounded, at which the layer turns compute-bound; None where no number is enough.
+
+        For an expert these are the tokens of the whole step, E/k times those that reach one expert (spread evenly).
+        """
+        rows = gemm_crossing(self.K, self.N, ridge, *precision.operands(self.stored))
+        return rows and rows * self.copies / self.per_token
 
 
 ONE_BYTE = Precision(activations=1, weights=1, kv=1, others=1)  # so that bytes are elements
@@ -243,6 +252,11 @@ class Model:
         """
         return {name: (line.K, line.N) for name, line in self.linear_layers(fused).items()}
 
+    @property
+    def lm_head(self) -> Linear:
+        """The projection of a hidden state to logits; its tokens are the rows sampled."""
+        return Linear(self.hidden, self.vocab, 1, stored="others")
+
     # ------------------------------------------------------------ parameters
 
     @property
@@ -372,7 +386,7 @@ class Model:
 
     def attention_costs(
         self, sequences: Iterable[tuple[int, int]] | Mapping[tuple[int, int], int], *,
-        traffic: str = "q+kv+o", precision: Precision | None = None,
+        mask: str = "causal", traffic: str = "q+kv+o", precision: Precision | None = None,
     ) -> dict[str, Cost]:  # fmt: skip
         """Attention of a step, summed over its sequences and the layers; sliding-window layers apart from full ones.
 
@@ -382,21 +396,23 @@ class Model:
         costs: dict[str, Cost] = {}
         for (L, S), count in (sequences if isinstance(sequences, dict) else Counter(sequences)).items():
             check_whole(query_tokens=L, context=S, sequences=count)
-            for name, layers, one in self._attend(L, S, precision.others, precision.kv, traffic):
+            for name, layers, one in self._attend(L, S, precision.others, precision.kv, mask, traffic):
                 cost = one * (count * layers)
                 costs[name] = costs[name] + cost if name in costs else cost
         return costs
 
-    def _attend(self, L: int, S: int, b_q: float, b_kv: float, traffic: str) -> Iterator[tuple[str, int, Cost]]:
+    def _attend(
+        self, L: int, S: int, b_q: float, b_kv: float, mask: str, traffic: str
+    ) -> Iterator[tuple[str, int, Cost]]:
         """One sequence's attention in one layer of each kind: its name, how many layers have it, its cost."""
         if self.mla:
             shape = self.n_q, self.mla.kv_rank, self.mla.rope
-            one = mla_attention(*shape, L, S, b_q=b_q, b_kv=b_kv, mask="causal", traffic=traffic)
+            one = mla_attention(*shape, L, S, b_q=b_q, b_kv=b_kv, mask=mask, traffic=traffic)
             yield "attention", self.layers, one
             return
         heads = self.n_q, self.n_kv, self.head_dim
         if self.layers > self.window_layers:
-            one = attention(*heads, L, S, b_q=b_q, b_kv=b_kv, mask="causal", traffic=traffic)
+            one = attention(*heads, L, S, b_q=b_q, b_kv=b_kv, mask=mask, traffic=traffic)
             yield "attention", self.layers - self.window_layers, one
         if self.window:
             one = window_attention(*heads, L, S, self.window, b_q=b_q, b_kv=b_kv, traffic=traffic)
@@ -439,6 +455,24 @@ class Model:
             "residual": residual(tokens, self.hidden, b) * (2 * self.layers),
         }  # fmt: skip
 
+    def matrix_kernels(
+        self, sequences: Iterable[tuple[int, int]] | Mapping[tuple[int, int], int], *, fused: bool = False,
+        mask: str = "causal", traffic: str = "q+kv+o", precision: Precision | None = None, sampled: int | None = None,
+    ) -> dict[str, Cost]:  # fmt: skip
+        """The linear layers and attention of one step: `step` without its element-wise operators.
+
+        Args:
+            mask: of full attention, "causal" or "none"; a sliding window is causal by its nature.
+            Others, errors: see `step`.
+        """
+        batch = Counter(sequences)
+        if not batch:
+            raise ValueError("sequences = []: a step needs at least one")
+        head = {} if sampled == 0 else {"lm_head": self.lm_head_cost(sampled or batch.total(), precision)}
+        attend = self.attention_costs(batch, mask=mask, traffic=traffic, precision=precision)
+        tokens = sum(L * count for (L, _), count in batch.items())
+        return {**self.linear_costs(tokens, fused=fused, precision=precision), **attend, **head}
+
     def step(
         self, sequences: Iterable[tuple[int, int]] | Mapping[tuple[int, int], int], *, fused: bool = False,
         traffic: str = "q+kv+o", precision: Precision | None = None, sampled: int | None = None,
@@ -462,14 +496,9 @@ class Model:
         >>> step["q_proj"] == QWEN.linear_costs(tokens=130)["q_proj"]
         True
         """
-        batch = Counter(sequences)
-        if not batch:
-            raise ValueError("sequences = []: a step needs at least one")
-        head = {} if sampled == 0 else {"lm_head": self.lm_head_cost(sampled or batch.total(), precision)}
-        attend = self.attention_costs(batch, traffic=traffic, precision=precision)
-        tokens = sum(L * count for (L, _), count in batch.items())
-        linear = self.linear_costs(tokens, fused=fused, precision=precision)
-        return {**linear, **attend, **head, **self.elementwise_costs(tokens, precision)}
+        tokens = sum(L * count for (L, _), count in Counter(sequences).items())
+        kernels = self.matrix_kernels(sequences, fused=fused, traffic=traffic, precision=precision, sampled=sampled)
+        return {**kernels, **self.elementwise_costs(tokens, precision)}
 
     def decode_step(
         self, batch: int, context: int, *, fused: bool = False, traffic: str = "q+kv+o",
@@ -488,11 +517,7 @@ class Model:
             ValueError: batch or context is not a positive whole number, or traffic is unknown.
         """
         check_whole(batch=batch, context=context)
-        return {
-            **self.linear_costs(batch, fused=fused, precision=precision),
-            **self.attention_costs({(1, context): batch}, traffic=traffic, precision=precision),
-            "lm_head": self.lm_head_cost(batch, precision),
-        }
+        return self.matrix_kernels({(1, context): batch}, fused=fused, traffic=traffic, precision=precision)
 
     def decode_weights_and_kv(self, batch: int, context: int, precision: Precision | None = None) -> Cost:
         """One decode step as a whole, counting weights and KV cache as its only traffic.

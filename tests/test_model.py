@@ -476,3 +476,24 @@ def test_counts_are_whole_numbers_not_floats():
         *(cost.flops for cost in costs), *(cost.bytes for cost in costs),
     ]  # fmt: skip
     assert [count for count in counts if not isinstance(count, int)] == []
+
+
+def test_matrix_kernels_are_the_step_without_its_element_wise_operators():
+    batch = {(128, 2048): 4, (1, 500): 3}
+    step, kernels = QWEN.step(batch), QWEN.matrix_kernels(batch)
+    assert list(kernels) == list(QWEN.decode_step(1, 1))
+    assert step == kernels | QWEN.elementwise_costs(128 * 4 + 3)
+
+
+@pytest.mark.parametrize("model", ["qwen2.5-7b", "deepseek-v3", "gemma-2-9b"])
+def test_without_a_mask_every_query_meets_every_key(model):
+    """Only full attention loses its mask, and only the pairs change: a sliding window is causal by its nature."""
+    causal, full = (MODELS[model].attention_costs({(128, 256): 2}, mask=mask) for mask in ("causal", "none"))
+    ratio = full["attention"].flops / causal["attention"].flops
+    assert ratio == pytest.approx(128 * 256 / (128 * 256 - 128 * 127 / 2), rel=1e-6)
+    assert full["attention"].traffic == causal["attention"].traffic
+    assert full.get("window_attention") == causal.get("window_attention")
+
+
+def test_lm_head_is_a_linear_layer():
+    assert QWEN.lm_head_cost(7) == gemm(7, QWEN.lm_head.K, QWEN.lm_head.N)
