@@ -73,7 +73,7 @@ def gemm_limit(K: int, N: int, b_x: float = 2, b_y: float = 2) -> float:
     15.9
     """
     per_token = gemm(1, K, N, b_x, 1, b_y)
-    return per_token.flops / (per_token.bytes - per_token.traffic["W"])
+    return per_token.flops / (per_token.traffic["X"] + per_token.traffic["Y"])
 
 
 def gemm_crossing(K: int, N: int, ridge: float, b_x: float = 2, b_w: float = 2, b_y: float = 2) -> float | None:

@@ -11,12 +11,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 ROOT = Path(__file__).parent.parent
 
 LANGUAGES = ("zh", "en")
 PAGES = sorted(path.name for path in (ROOT / "docs" / "zh").glob("*.md"))
 NOTEBOOKS = sorted(path.name for path in (ROOT / "docs" / "zh").glob("*.ipynb"))
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+# Chromium's own background services would ask other hosts; the site must not.
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]  # fmt: skip
+ROOTS = {"zh": "", "en": "en/"}
+PHONE, DESKTOP = {"width": 320, "height": 640}, {"width": 1280, "height": 900}
+SCHEMES = [{"color_scheme": scheme} for scheme in ("light", "dark")]
 SITE_PARTS = ("docs", "roofline_calc", "snippets", "mkdocs.yml", "mkdocs.en.yml")
 
 
@@ -73,3 +81,38 @@ def copy(tmp_path: Path) -> Path:
         else:
             shutil.copy(source, tmp_path / part)
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    assert CHROMIUM, "Chromium is missing; on Debian: apt-get install chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield browser
+        browser.close()
+
+
+class Watch:
+    """Opens pages and remembers every request and every complaint."""
+
+    def __init__(self, context: BrowserContext, root: str) -> None:
+        self.root, self.page = root, context.new_page()
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
+        self.page.on("response", lambda got: self.complaints.append(got.url) if got.status >= 400 else None)
+
+    def open(self, language: str, path: str) -> Page:
+        self.page.goto(f"{self.root}{ROOTS[language]}{path}{'/' if path else ''}", wait_until="networkidle")
+        return self.page
+
+
+@pytest.fixture
+def watch(browser: Browser, site: Path, served: str, request: pytest.FixtureRequest) -> Iterator[Watch]:
+    """A fresh context; parametrize indirectly to set its options, such as a palette or a phone."""
+    context = browser.new_context(**{"viewport": DESKTOP, **getattr(request, "param", {})})
+    watch = Watch(context, served)
+    yield watch
+    context.close()

@@ -1,57 +1,12 @@
 """The built site in a real browser: what a reader sees, on a desktop and on a phone, in both languages and palettes."""
 
 import re
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from conftest import LANGUAGES, NOTEBOOKS, PAGES
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from conftest import LANGUAGES, NOTEBOOKS, PAGES, PHONE, ROOTS, SCHEMES
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-# Chromium's own background services would ask other hosts; the site must not.
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
 PATHS = [Path(name).stem.removesuffix("index") for name in PAGES + NOTEBOOKS]
-ROOTS = {"zh": "", "en": "en/"}
-PHONE, DESKTOP = {"width": 320, "height": 640}, {"width": 1280, "height": 900}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    assert CHROMIUM, "Chromium is missing; on Debian: apt-get install chromium"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield browser
-        browser.close()
-
-
-class Watch:
-    """Opens pages and remembers every request and every complaint."""
-
-    def __init__(self, context: BrowserContext, root: str) -> None:
-        self.root, self.page = root, context.new_page()
-        self.requests: list[str] = []
-        self.complaints: list[str] = []
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
-        self.page.on("response", lambda got: self.complaints.append(got.url) if got.status >= 400 else None)
-
-    def open(self, language: str, path: str) -> Page:
-        self.page.goto(f"{self.root}{ROOTS[language]}{path}{'/' if path else ''}", wait_until="networkidle")
-        return self.page
-
-
-@pytest.fixture
-def watch(browser: Browser, site: Path, served: str, request: pytest.FixtureRequest) -> Iterator[Watch]:
-    """A fresh context; parametrize indirectly to set its options, such as a palette or a phone."""
-    context = browser.new_context(**{"viewport": DESKTOP, **getattr(request, "param", {})})
-    watch = Watch(context, served)
-    yield watch
-    context.close()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -93,9 +48,6 @@ def test_search_finds_the_lesson(watch, language, word):
     assert watch.complaints == []
 
 
-SCHEMES = [{"color_scheme": scheme} for scheme in ("light", "dark")]
-
-
 @pytest.mark.parametrize("watch", SCHEMES, indirect=True, ids=["light", "dark"])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_charts_and_maths_show_in_each_palette(watch, language):
@@ -128,7 +80,7 @@ def test_a_phone_scrolls_in_one_direction_only(watch, language, path):
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     for image in page.locator("picture img:visible").all():
         image.scroll_into_view_if_needed()
-        page.wait_for_load_state("networkidle")
+        page.wait_for_function("i => i.currentSrc", arg=image.element_handle())
         assert ".narrow" in image.evaluate("i => i.currentSrc")
 
 

@@ -1,7 +1,9 @@
-// Switching language keeps the section: every heading has the same anchor in both languages.
+// Switching language keeps the section, every heading has the same anchor in both languages, and the explorer's state.
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a.md-select__link[hreflang]");
-  if (link) link.hash = location.hash;
+  if (!link) return;
+  link.hash = location.hash;
+  link.search = location.search;
 });
 
 // The theme wraps each copy button in a <nav>: a landmark for every code block, so each needs a name of its own.
@@ -11,3 +13,20 @@ new MutationObserver((changes) => {
     for (const node of addedNodes)
       if (node.matches?.("nav.md-code__nav")) node.ariaLabel = `${node.querySelector("button")?.title} ${++blocks}`;
 }).observe(document.body, { childList: true, subtree: true });
+
+// What a page can do beyond reading is loaded when its place comes near the window: most pages and most visits need none.
+// The place keeps room for it meanwhile, so that nothing beneath moves.
+const assets = new URL(".", document.currentScript.src);
+const near = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue;
+    near.unobserve(target);
+    import(new URL(`${target.dataset.mount}.js`, assets))
+      .then(({ mount }) => mount(target))
+      .finally(() => target.classList.remove("waiting"));
+  }
+}, { rootMargin: "300px" });
+for (const place of document.querySelectorAll("[data-mount]")) {
+  place.classList.add("waiting");
+  near.observe(place);
+}

@@ -1,0 +1,39 @@
+// Numbers as people type them, and as the pages show them.
+
+// "7.0", "7,0", "７.０", "1,024", "7 FLOP/byte", "1e3": { value, unit }; null for anything else.
+export function read(text) {
+  const plain = text.normalize("NFKC").replace(/[\s_]/g, "").replace(/−/g, "-");
+  const [, sign, digits, exponent = "0", unit] = /^([+-]?)([\d.,]*\d[\d.,]*)(?:e([+-]?\d+))?(\D.*)?$/i.exec(plain) ?? [];
+  if (digits === undefined) return null;
+  const number = withPoint(digits);
+  return number === null ? null : { value: Number(`${sign}${number}e${exponent}`), unit: unit ?? "" };
+}
+
+// Of two kinds of separator the last one is the decimal; a lone comma is, unless it parts thousands.
+function withPoint(digits) {
+  const commas = digits.split(",").length - 1, points = digits.split(".").length - 1;
+  const thousands = (mark) => new RegExp(`^[1-9]\\d{0,2}(\\${mark}\\d{3})+$`);
+  if (commas && points) {
+    const [group, point] = digits.lastIndexOf(".") > digits.lastIndexOf(",") ? [",", "."] : [".", ","];
+    const [whole, fraction, more] = digits.split(point);
+    return more === undefined && thousands(group).test(whole) ? `${whole.replaceAll(group, "")}.${fraction}` : null;
+  }
+  if (commas) {
+    if (thousands(",").test(digits)) return digits.replaceAll(",", "");
+    return commas === 1 ? digits.replace(",", ".") : null;
+  }
+  return points <= 1 ? digits : null;
+}
+
+// So many significant digits, thousands apart; whole numbers in full.
+export function significant(value, digits = 4) {
+  const decimals = Number.isInteger(value) ? 0 : Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value))));
+  const text = value.toLocaleString("en", { minimumFractionDigits: Math.min(decimals, 20), maximumFractionDigits: Math.min(decimals, 20) });
+  return text.length > 24 ? value.toExponential(digits - 1) : text;
+}
+
+// A quantity with the prefix that suits it: 15231233024, "B" is "15.23 GB".
+export function scaled(value, unit) {
+  const power = Math.min(Math.max(Math.floor(Math.log10(value) / 3), -3), 6);
+  return `${significant(Number((value / 1000 ** power).toPrecision(4)))} ${"nµm kMGTPE"[power + 3].trim()}${unit}`;
+}

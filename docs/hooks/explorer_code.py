@@ -1,0 +1,234 @@
+"""The explorer's arithmetic as JavaScript, and the catalogue as data. Run by the build in a subprocess; prints JSON:
+
+    {"calc.js": …, "presets.json": …}
+
+The real functions of roofline_calc are called on symbols (see `symbolic`), so that a formula changed there changes the
+explorer. Models of one structure (dense, mixture of experts, latent attention, sliding window) share one function,
+whose sizes are symbols: it serves the reader's own shapes as well.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from symbolic import TraceError, function, positive, trace, whole
+
+from roofline_calc import (
+    ACCELERATORS,
+    MODELS,
+    WIDTHS,
+    Accelerator,
+    Cost,
+    Model,
+    Precision,
+    Report,
+    Roofs,
+    Row,
+    attainable,
+    ridge_point,
+)
+
+MASKS, TRAFFICS = ("causal", "none"), ("kv-only", "q+kv+o")
+
+# What a field of the explorer accepts: the least and the greatest value. Fields in WHOLE take whole numbers.
+LIMITS: dict[str, tuple[float, float]] = {
+    "batch": (1, 2**16), "context": (1, 2**24), "query_tokens": (1, 2**24),
+    "weights": (0.125, 16), "activations": (0.125, 16), "kv": (0.125, 16),
+    "hidden": (1, 2**20), "layers": (1, 2**10), "n_q": (1, 2**12), "n_kv": (1, 2**12), "head_dim": (1, 2**12),
+    "intermediate": (1, 2**20), "vocab": (1, 2**24),
+}  # fmt: skip
+WIDTH_FIELDS = ("weights", "activations", "kv")
+SHAPE_FIELDS = ("hidden", "layers", "n_q", "n_kv", "head_dim", "intermediate", "vocab")
+
+DEFAULTS: dict[str, Any] = {  # as in snippets/explorer.py
+    "model": "qwen2.5-7b", "accelerator": "rtx-4090", "dtype": "bf16", "mask": "causal", "traffic": "q+kv+o",
+    "batch": 256, "context": 512, "query_tokens": 1, "weights": 2, "activations": 2, "kv": 2,
+}  # fmt: skip
+
+UNUSED = ("moe.weight_width",)  # the explorer's own widths replace those of the checkpoint
+
+
+def _sizes(value: Any, prefix: str = "") -> dict[str, int]:
+    """Every size of a model, by its path: "hidden", "moe.experts". A size of 0, like None, is structure."""
+    found: dict[str, int] = {}
+    for field in fields(value):
+        path, item = prefix + field.name, getattr(value, field.name)
+        if hasattr(item, "__dataclass_fields__"):
+            found |= _sizes(item, f"{path}.")
+        elif isinstance(item, int) and not isinstance(item, bool) and item and path not in UNUSED:
+            found[path] = item
+    return found
+
+
+def sizes_of(model: Model) -> dict[str, int]:
+    """The sizes by which a model differs from others of its structure."""
+    sizes = _sizes(model)
+    return {path: size for path, size in sizes.items() if path not in ("norms_per_layer", "bytes_per_element")}
+
+
+def structure_of(model: Model) -> str:
+    """Models of the same structure have the same operators."""
+    words = ["mla" if model.mla else "", "moe" if model.moe else "dense"]
+    if model.mla and model.mla.q_rank:
+        words.append("q_rank")
+    if model.moe:
+        words += ["shared" * bool(model.moe.shared_intermediate), "dense_layers" * bool(model.moe.dense_layers)]
+    if model.window:
+        words.append("all_windowed" if model.window_layers == model.layers else "windowed")
+    return " ".join(filter(None, words))
+
+
+def symbolic(model: Model) -> Model:
+    """A model of the same structure whose sizes are symbols."""
+    symbols = {path: whole(path.replace(".", "_")) for path in sizes_of(model)}
+    if model.window and model.window_layers == model.layers:
+        symbols["window_layers"] = symbols["layers"]
+
+    def filled(value: Any, prefix: str = "") -> Any:
+        return replace(value, **{
+            field.name: symbols[prefix + field.name] for field in fields(value) if prefix + field.name in symbols
+        })  # fmt: skip
+
+    # Nested parts first, and all at once: replacing one size after another would compare symbols with numbers.
+    parts = {name: filled(part, f"{name}.") for name in ("moe", "mla") if (part := getattr(model, name))}
+    top = {path: symbol for path, symbol in symbols.items() if "." not in path}
+    return replace(model, **top, **parts)
+
+
+def _functions(example: Model) -> dict[str, str]:
+    """What the explorer asks about models of one structure."""
+    structure, names = structure_of(example), list(example.matrix_kernels({(1, 1): 1}))
+    known = {whole("layers") > whole("window_layers"): True}  # where not all layers are windowed, some are not
+    model = trace(lambda: symbolic(example), known)
+    batch, context, query_tokens = whole("batch"), whole("context"), whole("query_tokens")
+    activations, ridge = positive("activations"), positive("ridge")
+    widths = Precision(weights=positive("weights"), activations=activations, kv=positive("kv"), others=activations)
+    roofs = Roofs(positive("linear"), positive("rest"), positive("bandwidth"))
+    sequences = {(query_tokens, context): batch}
+
+    def written(name: str, call: Callable[[], Any]) -> str:
+        return function(f"{name} ({structure})", call, known)
+
+    def shown(costs: dict[str, Cost]) -> dict[str, Any]:
+        return {
+            name: {"flops": cost.flops, "bytes": cost.bytes, "peak": roofs.peak(name)} for name, cost in costs.items()
+        }
+
+    def attention(mask: str, traffic: str) -> dict[str, Any]:
+        return shown(model.attention_costs(sequences, mask=mask, traffic=traffic, precision=widths))
+
+    def step() -> dict[str, Any]:
+        rows = tuple(Row(name, Cost(0, {}), "", positive(name)) for name in names)
+        report = Report(rows, roofs)
+        return {
+            "seconds": report.seconds, "tokens_per_second": report.tokens_per_second(whole("tokens")),
+            "share": {row.operator: report.share(row) for row in rows},
+        }  # fmt: skip
+
+    layers = model.linear_layers() | {"lm_head": model.lm_head}
+    return {
+        "kernels": written("Model.matrix_kernels", lambda: shown(model.matrix_kernels(sequences, precision=widths))),
+        "attention": _object({
+            f"{mask} {traffic}": written("Model.attention_costs", lambda m=mask, t=traffic: attention(m, t))
+            for mask in MASKS for traffic in TRAFFICS
+        }),
+        "step": written("Report", step),
+        "crossings": _object({
+            name: written(f"Linear.crossing of {name}", lambda line=line: line.crossing(ridge, widths))
+            for name, line in layers.items()
+        }),
+    }  # fmt: skip
+
+
+def _object(members: dict[str, str]) -> str:
+    return "{" + ", ".join(f"{json.dumps(name)}: {code}" for name, code in members.items()) + "}"
+
+
+def structures() -> dict[str, Model]:
+    """One model of each structure in the catalogue, as an example."""
+    found: dict[str, Model] = {}
+    for model in MODELS.values():
+        found.setdefault(structure_of(model), model)
+    return found
+
+
+def calc_js() -> str:
+    """The module calc.js.
+
+    Raises:
+        TraceError: a function cannot be traced; says which.
+    """
+    flops, moved, peak, bandwidth = map(positive, ("flops", "bytes", "peak", "bandwidth"))
+
+    def verdict() -> dict[str, Any]:
+        cost = Cost(flops, {"all": moved})
+        row = Roofs(peak, peak, bandwidth).row("", cost)
+        return {
+            "intensity": cost.intensity, "regime": row.regime, "seconds": row.seconds,
+            "ridge": ridge_point(peak, bandwidth),
+        }  # fmt: skip
+
+    def roof() -> Any:
+        return attainable(positive("intensity"), peak, bandwidth)
+
+    def tokens() -> Any:
+        return whole("batch") * whole("query_tokens")
+
+    lines = ["// Generated by the build from roofline_calc: docs/hooks/explorer_code.py."]
+    for name, call in {"verdict": verdict, "attainable": roof, "tokens": tokens}.items():
+        lines.append(f"export const {name} = {function(name, call)};")
+    members = {structure: _object(_functions(example)) for structure, example in structures().items()}
+    return "\n".join([*lines, f"export const structures = {_object(members)};", ""])
+
+
+def presets() -> dict[str, Any]:
+    """The catalogue, and what a field accepts."""
+    return {
+        "models": {
+            key: {
+                "name": model.name, "structure": structure_of(model),
+                "sizes": {path.replace(".", "_"): size for path, size in sizes_of(model).items()},
+            }
+            for key, model in MODELS.items()
+        },
+        "accelerators": {key: {"name": card.name, "roofs": roofs_of(card)} for key, card in ACCELERATORS.items()},
+        "masks": MASKS, "traffics": TRAFFICS, "limits": LIMITS, "shape": SHAPE_FIELDS, "widths": WIDTH_FIELDS,
+        "defaults": DEFAULTS, "report": _section(Path("snippets/explorer.py"), "report"),
+    }  # fmt: skip
+
+
+def _section(path: Path, name: str) -> str:
+    """A marked section of a source file."""
+    _, _, rest = path.read_text(encoding="utf-8").partition(f"# --8<-- [start:{name}]\n")
+    return rest.partition(f"# --8<-- [end:{name}]")[0]
+
+
+def roofs_of(card: Accelerator) -> dict[str, dict[str, float]]:
+    """A card's roofs for each data type that it multiplies in, the usual one first."""
+    usual = [dtype for dtype in WIDTHS if dtype in card.peak]
+    first = sorted(usual, key=lambda dtype: dtype not in ("bf16", "fp16"))
+    return {dtype: Roofs.of(card, dtype)._asdict() for dtype in first if _computes(card, dtype)}
+
+
+def _computes(card: Accelerator, dtype: str) -> bool:
+    """Whether the card has a peak for all of a step in this data type."""
+    try:
+        Roofs.of(card, dtype)
+    except ValueError:
+        return False
+    return True
+
+
+def main() -> None:
+    """Print the files."""
+    try:
+        files = {"calc.js": calc_js(), "presets.json": json.dumps(presets(), ensure_ascii=False)}
+    except TraceError as error:
+        raise SystemExit(str(error)) from error
+    print(json.dumps(files))
+
+
+if __name__ == "__main__":
+    main()

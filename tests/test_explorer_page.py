@@ -1,0 +1,312 @@
+"""The explorer in a real browser: by mouse, keyboard and touch, wide and narrow, in both languages and palettes."""
+
+import gzip
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import explorer_code
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from conftest import LANGUAGES, ROOT, SCHEMES
+from playwright.sync_api import Page, expect
+
+from roofline_calc import MODELS, attention, crossings
+from roofline_calc.catalog import RTX_4090
+from roofline_calc.figure import PALETTE
+
+WORDS = {
+    "zh": {
+        "batch": "batch（序列数）", "L": "query token 数 L", "model": "模型", "phase": "阶段",
+        "reset": "重置", "copy": "复制 Python", "slider": "，滑块",
+        "memory": "访存受限", "compute": "算力受限", "unmoved": "M 不改变它的强度",
+    },
+    "en": {
+        "batch": "batch (sequences)", "L": "query tokens L", "model": "model", "phase": "phase",
+        "reset": "Reset", "copy": "Copy Python", "slider": ", slider",
+        "memory": "memory-bound", "compute": "compute-bound", "unmoved": "M does not change its intensity",
+    },
+}  # fmt: skip
+WIDE, NARROW = {"viewport": {"width": 1440, "height": 900}}, {"viewport": {"width": 320, "height": 640}}
+TOUCH = NARROW | {"has_touch": True, "is_mobile": True}
+both_languages = pytest.mark.parametrize("language", LANGUAGES)
+widths = pytest.mark.parametrize("watch", [WIDE, NARROW], indirect=True, ids=["1440", "320"])
+
+
+def opened(watch, language: str, query: str = "") -> Page:
+    page = watch.open(language, "explorer")
+    if query:
+        page.goto(page.url + query, wait_until="networkidle")
+    page.locator(".explorer .chart .point").first.wait_for()
+    return page
+
+
+def field(page: Page, label: str):
+    return page.get_by_role("textbox", name=label, exact=True)
+
+
+def cells(page: Page, operator: str) -> list[str]:
+    row = page.locator(".explorer tbody tr", has=page.get_by_role("button", name=operator, exact=True))
+    return row.locator("td").all_inner_texts()
+
+
+def picture(page: Page) -> str:
+    return page.locator(".explorer .chart").inner_html() + page.locator(".explorer tbody").inner_text()
+
+
+@widths
+@both_languages
+def test_it_starts_from_the_step_of_the_lesson(watch, language):
+    page, words = opened(watch, language), WORDS[language]
+    assert "29.47 ms" in page.locator(".explorer .summary").inner_text()  # §3.3
+    assert cells(page, "k_proj")[2:4] == ["162.9", words["memory"]]
+    assert cells(page, "q_proj")[2:4] == ["224", words["compute"]]
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    assert watch.complaints == []
+    assert [url for url in watch.requests if not url.startswith(watch.root)] == []
+
+
+@widths
+@both_languages
+def test_a_slider_moves_the_points_and_the_back_button_returns(watch, language):
+    page, words = opened(watch, language), WORDS[language]
+    start = picture(page)
+    slider = page.get_by_role("slider", name=words["batch"] + words["slider"])
+    slider.focus()
+    page.keyboard.press("Home")
+    expect(field(page, words["batch"])).to_have_value("1")
+    assert cells(page, "q_proj")[2:4] == ["0.9994", words["memory"]]
+    assert page.url.endswith("?batch=1")
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    expect(field(page, words["batch"])).to_have_value("2")
+    assert slider.get_attribute("aria-valuetext") == field(page, words["batch"]).input_value()
+    page.go_back()
+    expect(field(page, words["batch"])).to_have_value("1")
+    page.go_back()
+    expect(field(page, words["batch"])).to_have_value("256")
+    assert "?" not in page.url
+    assert picture(page) == start
+
+
+@both_languages
+def test_the_mouse_drags_a_slider_and_picks_a_point(watch, language):
+    page, words = opened(watch, language), WORDS[language]
+    slider = page.get_by_role("slider", name=words["batch"] + words["slider"])
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] / 2, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 4, middle, steps=5)
+    page.mouse.up()
+    assert 8 <= int(field(page, words["batch"]).input_value()) <= 32
+    assert "batch=" in page.url
+    page.locator('.point[data-operator="attention"]').click(force=True)
+    assert words["unmoved"] in page.locator(".explorer .detail").inner_text()
+
+
+@pytest.mark.parametrize("watch", [TOUCH], indirect=True, ids=["touch"])
+@both_languages
+def test_a_finger_picks_an_operator_and_turns_a_knob(watch, language):
+    page, words = opened(watch, language), WORDS[language]
+    page.locator('.point[data-operator="attention"] .hit').tap(force=True)
+    assert words["unmoved"] in page.locator(".explorer .detail").inner_text()
+    page.get_by_role("button", name="k_proj", exact=True).last.tap()
+    crossing = crossings(MODELS["qwen2.5-7b"], RTX_4090)["k_proj"]
+    assert f"{crossing:.1f}" in page.locator(".explorer .detail").inner_text()
+    page.get_by_label(words["phase"], exact=True).select_option("prefill")
+    assert field(page, words["L"]).input_value() == "512"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+@both_languages
+def test_the_keyboard_reaches_every_operator_and_keeps_the_focus(watch, language):
+    page, words = opened(watch, language), WORDS[language]
+    points = page.locator(".point")
+    points.first.focus()
+    said = []
+    for _ in range(points.count()):
+        said.append(page.evaluate("document.activeElement.getAttribute('aria-label')"))
+        page.keyboard.press("Tab")
+    assert [label.split("：" if language == "zh" else ":")[0] for label in said] == list(
+        MODELS["qwen2.5-7b"].decode_step(1, 1)
+    )
+    assert all(words["memory"] in label or words["compute"] in label for label in said)
+    points.nth(3).focus()
+    page.evaluate("history.pushState(null, '', '?batch=2'); dispatchEvent(new PopStateEvent('popstate'))")
+    assert page.evaluate("document.activeElement.dataset.operator") == "o_proj"
+
+
+WRONG = {
+    "": {"zh": "请填一个数。", "en": "Enter a number."},
+    "0": {"zh": "请填 1 到 65,536 之间的数。", "en": "Enter a number from 1 to 65,536."},
+    "1e99": {"zh": "请填 1 到 65,536 之间的数。", "en": "Enter a number from 1 to 65,536."},
+    "many": {"zh": "「many」不是数。", "en": "“many” is not a number."},
+    "1.5": {"zh": "请填整数。", "en": "Enter a whole number."},
+}
+
+
+@both_languages
+@pytest.mark.parametrize("text", WRONG)
+def test_wrong_input_leaves_the_picture_and_says_what_is_wrong(watch, language, text):
+    page, words = opened(watch, language), WORDS[language]
+    start, batch = picture(page), field(page, words["batch"])
+    batch.fill(text)
+    batch.blur()
+    error = page.locator("#" + batch.get_attribute("aria-describedby"))
+    expect(error).to_have_text(WRONG[text][language])
+    assert batch.get_attribute("aria-invalid") == "true"
+    assert picture(page) == start
+    assert "?" not in page.url
+    batch.fill("１２８")
+    expect(error).to_have_text("")
+    assert batch.get_attribute("aria-invalid") is None
+    assert picture(page) != start
+
+
+@both_languages
+def test_heads_that_do_not_divide_and_queries_beyond_the_context_are_refused(watch, language):
+    page, words = opened(watch, language), WORDS[language]
+    page.get_by_label(words["model"], exact=True).select_option("custom")
+    start, heads = picture(page), field(page, "n_q")
+    heads.fill("30")
+    assert "n_kv" in page.locator("#" + heads.get_attribute("aria-describedby")).inner_text()
+    assert picture(page) == start
+    heads.fill("32")
+    assert picture(page) != start
+    page.get_by_role("button", name=words["reset"]).click()
+    start = picture(page)
+    tokens = field(page, words["L"])
+    tokens.fill("513")
+    assert "512" in page.locator("#" + tokens.get_attribute("aria-describedby")).inner_text()
+    assert picture(page) == start
+
+
+@both_languages
+def test_a_shared_address_shows_the_same_and_reset_forgets_it(watch, language):
+    query = "?model=custom&n_kv=7&accelerator=h100-sxm&dtype=fp8&traffic=kv-only"
+    query += "&batch=4&query_tokens=S&context=1000&weights=0.5"
+    page, words = opened(watch, language, query), WORDS[language]
+    assert field(page, words["L"]).input_value() == "1000"
+    assert field(page, "n_kv").input_value() == "7"
+    expected = attention(28, 7, 128, 1000, 1000, mask="causal", traffic="kv-only").intensity
+    assert float(cells(page, "attention")[2].replace(",", "")) == pytest.approx(expected, rel=1e-3)
+    page.get_by_role("button", name=words["reset"]).click()
+    assert "?" not in page.url
+    page.go_back()
+    page.wait_for_function("location.search.includes('n_kv=7')")
+    assert field(page, "n_kv").input_value() == "7"
+
+
+@both_languages
+def test_an_address_that_makes_no_sense_shows_the_start(watch, language):
+    page = opened(watch, language)
+    start = picture(page)
+    query = "?model=gpt-9&batch=-1&context=x&dtype=fp3&mask=maybe&query_tokens=1e9&n_q=5"
+    page = opened(watch, language, query)
+    assert picture(page) == start
+    assert watch.complaints == []
+
+
+@both_languages
+def test_the_language_switch_keeps_the_settings(watch, language):
+    page = opened(watch, language, "?batch=2")
+    other = "English" if language == "zh" else "简体中文"
+    page.locator(".md-select").hover()
+    with page.expect_navigation():
+        page.get_by_role("link", name=other).first.click()
+    page.locator(".explorer .point").first.wait_for()
+    there = WORDS["en" if language == "zh" else "zh"]
+    assert field(page, there["batch"]).input_value() == "2"
+
+
+@both_languages
+@pytest.mark.parametrize(
+    "query", ["", "?model=custom&n_kv=7&batch=3&query_tokens=S&weights=0.5", "?model=deepseek-v3&mask=none"]
+)
+def test_the_copied_python_prints_the_numbers_that_are_shown(watch, language, query):
+    page, words = opened(watch, language, query), WORDS[language]
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name=words["copy"]).click()
+    page.wait_for_timeout(200)
+    program = page.evaluate("navigator.clipboard.readText()")
+    if not query:
+        source = (ROOT / "snippets" / "explorer.py").read_text(encoding="utf-8")
+        body = re.sub(r"# --8<-- .*\n", "", source).partition('"""\n\n')[2]
+        assert program.strip() == body.strip()
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    lines = {line.split()[0]: line.split() for line in done.stdout.splitlines()}
+    for operator in page.locator(".explorer tbody th").all_inner_texts():
+        shown = cells(page, operator)
+        assert float(shown[2].replace(",", "")) == pytest.approx(float(lines[operator][3].replace(",", "")), abs=0.051, rel=1e-3)
+        assert shown[3] == words[lines[operator][4].removesuffix("-bound")]
+        assert shown[5] == lines[operator][6]
+
+
+@pytest.mark.parametrize(
+    "watch", [size | scheme for size in (WIDE, NARROW) for scheme in SCHEMES], indirect=True,
+    ids=["1440-light", "1440-dark", "320-light", "320-dark"],
+)  # fmt: skip
+@both_languages
+def test_axe_finds_nothing_and_colours_follow_the_palette(watch, language):
+    page = opened(watch, language, "?model=custom")
+    field(page, "n_q").fill("30")
+    page.locator(".explorer summary").click()
+    page.evaluate("scrollTo(0, 0)")
+    found = Axe().run(page).response["violations"]
+    assert [(v["id"], [node["html"][:160] for node in v["nodes"][:3]]) for v in found] == []
+    dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    for kind, bound in {"memory": "memory-bound", "compute": "compute-bound"}.items():
+        colour = page.locator(f".point.{kind} path").first.evaluate("p => getComputedStyle(p).fill")
+        assert "#{:02x}{:02x}{:02x}".format(*map(int, re.findall(r"\d+", colour))) == PALETTE[bound][dark]
+
+
+@both_languages
+@pytest.mark.parametrize("path", ["", "lesson", "interview"])
+def test_a_page_that_shows_no_explorer_loads_none(watch, language, path):
+    watch.open(language, path)
+    names = {url.rpartition("/")[2] for url in watch.requests}
+    assert names.isdisjoint({"explorer.js", "calc.js", "presets.json", "numbers.js"})
+
+
+@both_languages
+def test_the_lesson_embeds_it_below_the_static_chart(watch, language):
+    page = watch.open(language, "lesson")
+    page.locator(".explorer").scroll_into_view_if_needed()
+    page.locator(".explorer .point").first.wait_for()
+    static = page.locator("figure", has=page.locator("img[src*='roofline']")).first
+    assert static.bounding_box()["y"] < page.locator(".explorer").bounding_box()["y"]
+    assert page.locator(".explorer").bounding_box()["y"] < page.locator("#principles").bounding_box()["y"]
+
+
+@pytest.mark.parametrize("watch", [{"java_script_enabled": False}], indirect=True, ids=["no-script"])
+@both_languages
+def test_without_javascript_there_are_the_chart_and_a_table(watch, language):
+    page = watch.open(language, "explorer")
+    assert page.locator(".explorer img:visible").count() == 1
+    assert "29.473 ms" in page.locator(".explorer pre").inner_text()
+
+
+@both_languages
+def test_the_first_view_of_the_lesson_is_light(watch, language, site: Path):
+    """At most 200 KB, gzipped as a server would."""
+    watch.open(language, "lesson")
+    total = 0
+    for url in dict.fromkeys(watch.requests):
+        path = site / url.removeprefix(watch.root).partition("?")[0]
+        path = path / "index.html" if path.is_dir() else path
+        body = path.read_bytes()
+        total += min(len(body), len(gzip.compress(body, 9)))
+    print(f"first view of the lesson ({language}): {total / 1000:.1f} KB gzip in {len(watch.requests)} requests")
+    assert total <= 200_000
+
+
+def test_the_chart_has_the_axes_of_the_static_ones():
+    script = (ROOT / "docs" / "assets" / "explorer.js").read_text(encoding="utf-8")
+    figure = (ROOT / "roofline_calc" / "figure.py").read_text(encoding="utf-8")
+    assert "X_RANGE = [0.4, 4096], Y_RANGE = [0.3, 520]" in script
+    assert "0.4, 4096" in figure
+    assert "ylim=(0.3, 520)" in figure
+    assert set(explorer_code.SHAPE_FIELDS) <= set(MODELS["qwen2.5-7b"].__dataclass_fields__)
