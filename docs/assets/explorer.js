@@ -179,6 +179,11 @@ function html(tag, { dataset, aria, ...properties } = {}, ...children) {
   return element;
 }
 
+// What does not change is left alone: it costs no layout, and a screen reader does not say it again.
+function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
 const CLASS = { "memory-bound": "memory", "compute-bound": "compute" };
 const MARK = { "memory-bound": "M-5.5 0a5.5 5.5 0 1 0 11 0a5.5 5.5 0 1 0-11 0", "compute-bound": "M-5-5h10v10h-10z" };
 
@@ -198,8 +203,14 @@ class Chart {
     const [y0, y1] = [Math.min(Y_RANGE[0], Math.min(...heights) / 1.5), Math.max(Y_RANGE[1], (linear / 1e12) * 1.6)];
     const scale = (low, high, from, to) => (value) => from + (Math.log(value / low) / Math.log(high / low)) * (to - from);
     const x = scale(x0, x1, LEFT, width - RIGHT), yT = scale(y0, y1, HEIGHT - BOTTOM, TOP), y = (flops) => yT(flops / 1e12);
-    this.svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
+    const placed = rows.map((row) => ({ row, x: x(row.intensity), y: y(row.attainable) }));
+    this.placePoints(placed, chosen);
+    this.labels.replaceChildren(...labels(placed, width));
+    const frame = [width, x0, x1, y0, y1, linear, rest, bandwidth].join();
+    if (frame === this.frame) return;  // most turns of a knob move the points alone
+    this.frame = frame;
 
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
     const line = (kind, ax, ay, bx, by) => svg("line", { class: kind, x1: ax, y1: ay, x2: bx, y2: by });
     const text = (kind, at, label, more) => svg("text", { class: kind, x: at[0], y: at[1], ...more }, label);
     const parts = [];
@@ -221,10 +232,6 @@ class Chart {
     );
     if (rest !== linear) parts.push(line("roof rest", x(Math.min(x1, (ridge * rest) / linear)), y(rest), width - RIGHT, y(rest)));
     this.back.replaceChildren(...parts);
-
-    const placed = rows.map((row) => ({ row, x: x(row.intensity), y: y(row.attainable) }));
-    this.placePoints(placed, chosen);
-    this.labels.replaceChildren(...labels(placed, width));
   }
 
   // Points are kept and moved, so that one in focus stays in focus.
@@ -419,7 +426,7 @@ class Panel {
       const [kind, ...details] = problems[field] ?? [];
       const message = this.words.errors[text?.[0] === field && state[field] ? "number" : kind];
       const said = !kind ? "" : typeof message === "function" ? message(...(details.length ? details : [state[field]])) : message;
-      if (error.textContent !== said) error.textContent = said;
+      write(error, said);
       input.toggleAttribute("aria-invalid", Boolean(kind));
       if (kind) input.setAttribute("aria-invalid", "true");
     }
@@ -445,8 +452,8 @@ class Panel {
       slider?.setAttribute("aria-valuetext", significant(value));
     }
     this.shape.hidden = this.wanted.model !== CUSTOM;
-    this.code.textContent = explorer.python(state);
-    this.said.textContent = "";
+    write(this.code, explorer.python(state));
+    write(this.said, "");
   }
 
   draw() {
@@ -455,8 +462,8 @@ class Panel {
     const { state, words } = this, found = this.explorer.compute(state);
     if (!found.rows.some((row) => row.operator === this.chosen)) this.chosen = found.rows[0].operator;
     this.chart.draw(width, this.explorer, found, this.chosen);
-    this.summary.textContent = words.step(scaled(found.step.seconds, "s"), significant(Number(found.step.tokens_per_second.toPrecision(4))));
-    this.rest.textContent = found.roofs.rest === found.roofs.linear ? "" : words.rest(this.wide());
+    write(this.summary, words.step(scaled(found.step.seconds, "s"), significant(Number(found.step.tokens_per_second.toPrecision(4)))));
+    write(this.rest, found.roofs.rest === found.roofs.linear ? "" : words.rest(this.wide()));
     this.fillTable(found);
     this.found = found;
     this.describe();
@@ -481,8 +488,8 @@ class Panel {
       head.firstChild.setAttribute("aria-pressed", row.operator === this.chosen);
       const texts = [scaled(row.flops, "FLOP"), scaled(row.bytes, "B"), significant(Number(row.intensity.toPrecision(4))),
         this.words[row.regime], scaled(row.seconds, "s"), `${(100 * step.share[row.operator]).toFixed(1)}%`];
-      cells.forEach((cell, j) => { cell.textContent = texts[j]; });
-      cells[3].className = CLASS[row.regime];
+      cells.forEach((cell, j) => write(cell, texts[j]));
+      if (cells[3].className !== CLASS[row.regime]) cells[3].className = CLASS[row.regime];
     });
   }
 
@@ -500,7 +507,7 @@ class Panel {
     const turns = row.crossing === undefined ? words.unmoved : row.crossing === null ? words.never : say(significant(row.crossing), significant(now));
     const end = document.documentElement.lang.startsWith("zh") ? "。" : ". ";
     const said = facts + end + turns;
-    if (this.detail.textContent !== said) this.detail.textContent = said;
+    write(this.detail, said);
   }
 
   // The address says what is shown; the back button takes one turn of a knob back.
