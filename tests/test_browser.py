@@ -1,6 +1,7 @@
 """The built site in a real browser: what a reader sees, on a desktop and on a phone, in both languages and palettes."""
 
 import re
+from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe

@@ -240,7 +240,8 @@ def test_the_copied_python_prints_the_numbers_that_are_shown(watch, language, qu
     lines = {line.split()[0]: line.split() for line in done.stdout.splitlines()}
     for operator in page.locator(".explorer tbody th").all_inner_texts():
         shown = cells(page, operator)
-        assert float(shown[2].replace(",", "")) == pytest.approx(float(lines[operator][3].replace(",", "")), abs=0.051, rel=1e-3)
+        intensity, printed = (float(text.replace(",", "")) for text in (shown[2], lines[operator][3]))
+        assert intensity == pytest.approx(printed, abs=0.051, rel=1e-3)
         assert shown[3] == words[lines[operator][4].removesuffix("-bound")]
         assert shown[5] == lines[operator][6]
 

@@ -64,7 +64,8 @@ def prose(language: str, page: str) -> str:
     """The page without what is not typed prose: code, expressions, links' targets, tags, attributes."""
     text = pages.source(language, page)
     for pattern in (
-        r"^[ ]*```.*?^[ ]*```$", r"^:::[ ]\w+$", r"`[^`]*`", r"\{\{.*?\}\}", r"\]\([^)]*\)", r"\{ ?[#.][^}]*\}", r"<[^>]*>",
+        r"^[ ]*```.*?^[ ]*```$", r"^:::[ ]\w+$",
+        r"`[^`]*`", r"\{\{.*?\}\}", r"\]\([^)]*\)", r"\{ ?[#.][^}]*\}", r"<[^>]*>",
     ):  # fmt: skip
         text = re.sub(pattern, " ", text, flags=re.MULTILINE | re.DOTALL)
     # In a formula, its own coefficients and inputs; results are expressions there too.
