@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv/bin
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: serve build test lint clean
+.PHONY: serve build test bench lint clean
 
 serve: .venv/site.done  ## both languages on http://127.0.0.1:8000/, reloading on every edit
 	$(VENV)/python -m mkdocs serve --strict
@@ -13,6 +13,10 @@ build: .venv/site.done  ## both languages into site/
 
 test: .venv/test.done lint  ## every test; those of the browser need Chromium
 	$(VENV)/python -m pytest -n 2
+
+bench: .venv/test.done  ## how fast the calculator and the site are here; prints only; wants Chromium
+	$(VENV)/python bench/calculator.py
+	$(VENV)/python bench/site.py
 
 lint: .venv/test.done
 	$(VENV)/ruff check .

@@ -4,12 +4,13 @@ An in-process import would go stale under ``mkdocs serve``; a subprocess memoise
 is fresh after every edit and costs nothing in between.
 """
 
-import functools
 import hashlib
 import os
 import shlex
 import subprocess
 import sys
+import threading
+from concurrent.futures import Future
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,12 +32,26 @@ def source_digest() -> str:
 
 
 def python(*arguments: str, stdin: str = "") -> str:
-    """What ``python ARGUMENTS`` prints, run at the top of the repository."""
-    return _python(source_digest(), arguments, stdin)
+    """What ``python ARGUMENTS`` prints, run at the top of the repository; from any thread, once for all of them."""
+    key = source_digest(), arguments, stdin
+    with _lock:
+        for other in [other for other in _runs if other[0] != key[0]]:
+            del _runs[other]  # of sources that have changed since
+        mine = key not in _runs
+        run = _runs.setdefault(key, Future())
+    if mine:
+        try:
+            run.set_result(_python(arguments, stdin))
+        except BaseException as error:
+            run.set_exception(error)
+    return run.result()
 
 
-@functools.lru_cache(maxsize=64)
-def _python(digest: str, arguments: tuple[str, ...], stdin: str) -> str:
+_lock = threading.Lock()
+_runs: dict[tuple[str, tuple[str, ...], str], Future[str]] = {}
+
+
+def _python(arguments: tuple[str, ...], stdin: str) -> str:
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
         [sys.executable, *arguments],

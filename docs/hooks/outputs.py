@@ -1,10 +1,18 @@
 """A fenced block ```` ```output ```` holds a command; the page shows the command and what it prints."""
 
+import contextlib
+import re
 import shlex
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 from computed import ComputationError, python
 from pymdownx.superfences import SuperFencesException
+
+BLOCK = re.compile(r"^[ ]*```output\n[ ]*(.+)\n[ ]*```$", re.MULTILINE)
+
+_pool = ThreadPoolExecutor(1)
 
 
 def output_of(command: str) -> str:
@@ -28,6 +36,21 @@ def output_block(source: str, language: str, class_name: str, options: Any, md: 
     fence = md.preprocessors["fenced_code_block"]
     block: str = fence.highlight(src=text, language="text", options={"title": f"$ {source.strip()}"}, md=md, **kwargs)
     return block
+
+
+def run_ahead(commands: list[str]) -> None:
+    """Have the commands run, so that the pages find their outputs made; a failure comes again, with the page's name."""
+    for command in commands:
+        with contextlib.suppress(ComputationError):
+            output_of(command)
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Run the commands of all pages while the first ones are being rendered."""
+    pages = sorted(Path(config.docs_dir).glob("**/*.md"))
+    commands = [command for page in pages for command in BLOCK.findall(page.read_text(encoding="utf-8"))]
+    _pool.submit(run_ahead, commands)
+    return files
 
 
 def on_config(config: Any) -> Any:

@@ -130,17 +130,20 @@ def _call(name: str, shown: list[str], result: str) -> str:
 # --------------------------------------------------------------------- writing Markdown
 
 
-def entry(name: str, own: str, language: str, address: Callable[[str], str | None]) -> str:
+def entry(
+    name: str, own: str, language: str, address: Callable[[str], str | None], entries: dict[str, Entry] | None = None
+) -> str:
     """The Markdown of one entry with its members.
 
     Args:
         own: the page's own account of it.
         address: where a name that a docstring mentions is described, or None.
+        entries: what is public, where the caller knows it already.
 
     Raises:
         UnknownNameError: the package has no such public name.
     """
-    entries = public()
+    entries = entries or public()
     if name not in entries:
         hint = difflib.get_close_matches(name, entries, n=1, cutoff=0.4)
         meant = f"; did you mean {hint[0]!r}?" if hint else ""
@@ -155,7 +158,10 @@ def _entry(
     if unknown := said.keys() - found.members.keys():
         raise UnknownNameError(f"::: {name} has no public member {min(unknown)!r}")
     own = OF_MEMBER.sub("", own).strip()
-    parts = [f"{level} `{name}` {{ #{name} .api }}", f"```python\n{found.signature}\n```", own]
+    # A member's short signature stays plain: colouring them all would double the page and take a second of the build.
+    plain = level == "####" and "\n" not in found.signature
+    signature = f"`{found.signature}`" if plain else f"```python\n{found.signature}\n```"
+    parts = [f"{level} `{name}` {{ #{name} .api }}", signature, own]
     if found.doc:
         body = "\n\n".join(_sections(found, language, address))
         parts.append(f'<div class="docstring" lang="en" markdown="1">\n\n{body}\n\n</div>')
@@ -211,16 +217,16 @@ def _prose(text: str, address: Callable[[str], str | None]) -> str:
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     if not DIRECTIVE.search(markdown + "\n"):
         return markdown
-    here, home = page.file.src_uri, _homes(Path(config.docs_dir))
+    here, home, entries = page.file.src_uri, _homes(Path(config.docs_dir)), public()
 
     def address(name: str) -> str | None:
         owner, _, member = name.partition(".")
-        if owner not in home or (member and member not in public()[owner].members):
+        if owner not in home or (member and member not in entries[owner].members):
             return None
         return f"#{name}" if home[owner] == here else f"{home[owner]}#{name}"
 
     def write(directive: re.Match[str]) -> str:
-        return entry(directive["name"], textwrap.dedent(directive["own"]), config.theme["language"], address)
+        return entry(directive["name"], textwrap.dedent(directive["own"]), config.theme["language"], address, entries)
 
     try:
         return DIRECTIVE.sub(write, markdown + "\n")
