@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv/bin
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: serve build test bench lint clean
+.PHONY: serve build test bench lint notebook clean
 
 serve: .venv/site.done  ## both languages on http://127.0.0.1:8000/, reloading on every edit
 	$(VENV)/python -m mkdocs serve --strict
@@ -21,6 +21,9 @@ bench: .venv/test.done  ## how fast the calculator and the site are here; prints
 lint: .venv/test.done
 	$(VENV)/ruff check .
 	$(VENV)/mypy
+
+notebook: .venv/test.done  ## run the lab's notebook here, and store it with its outputs
+	$(VENV)/python docs/notebook/lab_notebook.py
 
 clean:
 	rm -rf site .cache .venv

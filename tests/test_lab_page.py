@@ -1,0 +1,137 @@
+"""Every claim of the lab page: its commands and options, its download, its tables from the stored data."""
+
+import io
+import json
+import re
+import shlex
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import downloads
+import pages
+import pytest
+from bs4 import BeautifulSoup
+from conftest import LANGUAGES, ROOT
+
+from roofline_calc.measured import NOISY, TOLERANCE
+from snippets import gpu_lab
+
+
+def commands(language: str) -> list[list[str]]:
+    """The lab's command lines on the page, in code blocks and in the text."""
+    found = re.findall(r"python snippets/gpu_lab\.py([^`\n]*)", pages.source(language, "lab.md"))
+    return [shlex.split(options) for options in found]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_command_of_the_page_is_accepted(language, tmp_path, monkeypatch):
+    """§run, §contribute."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "snippets" / "results").mkdir(parents=True)
+    assert len(commands(language)) >= 3
+    for options in commands(language):
+        gpu_lab.parse(options)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_option_of_the_table_is_accepted(language, tmp_path, monkeypatch):
+    """§run: and what the table says each one takes."""
+    monkeypatch.chdir(tmp_path)
+    options = re.findall(r"^\| `(--\w+) (\S+)` \|(.*)\|$", pages.source(language, "lab.md"), re.MULTILINE)
+    assert len(options) == 5
+    for option, example, said in options:
+        words = [] if example.startswith("FILE") else [w for w in re.findall(r"`([\w,]+)`", said) if w != "K,N"]
+        for word in [example, *words]:
+            gpu_lab.parse([option, word])
+
+
+def test_the_devices_and_types_are_all_named():
+    table = pages.source("en", "lab.md")
+    for word in (*gpu_lab.KINDS, *gpu_lab.DTYPES):
+        assert re.search(rf"`(?:--\w+ )?{word}`", table), word
+
+
+def test_what_the_flags_mean():
+    """§our-run: noisy is a quarter of the median; §read: cache is more than a tenth above B."""
+    assert (NOISY, TOLERANCE) == (0.25, 1.1)
+
+
+def test_full_runs_take_two_points_per_m():
+    """§cost: rotated and reused."""
+    data = json.loads((ROOT / "snippets/results/cpu-xeon-2-threads.json").read_text(encoding="utf-8"))
+    assert [point["size"] for point in data["series"]["gemm-rotated"]] == list(gpu_lab.GRID)
+    assert len(data["series"]["gemm-reused"]) == len(gpu_lab.GRID)
+    assert len(data["series"]["attention-decode"]) == len(gpu_lab.CONTEXTS)
+
+
+def test_the_grid_is_dense_where_gpus_turn():
+    assert {1, 1024} <= set(gpu_lab.GRID)
+    between = [M for M in gpu_lab.GRID if 128 <= M <= 256]
+    assert len(between) >= 8
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_download_runs_alone(site, language, tmp_path):
+    """§run: unpacked anywhere, with nothing installed, by a Python that sees nothing else."""
+    path = site / ("" if language == "zh" else language)
+    link = BeautifulSoup((path / "lab" / "index.html").read_text(encoding="utf-8"), "html.parser").select_one(
+        "a[href$='.zip']")
+    data = (path / "lab" / link["href"]).resolve().read_bytes()
+    zipfile.ZipFile(io.BytesIO(data)).extractall(tmp_path)
+    at = tmp_path / "roofline-lab"
+    program = [sys.executable, "-I", "snippets/gpu_lab.py", "--help"]
+    lab = subprocess.run(program, cwd=at, capture_output=True, text=True)
+    assert lab.returncode == 0, lab.stderr
+    compare = [sys.executable, "-m", "roofline_calc", "compare", str(ROOT / "snippets/results")]
+    assert "cpu-xeon" in subprocess.run(compare, cwd=at, capture_output=True, text=True, check=True).stdout
+    assert (at / "lab-notebook.ipynb").read_bytes() == (ROOT / "docs" / language / "lab-notebook.ipynb").read_bytes()
+
+
+def test_the_download_has_the_same_bytes_at_every_build():
+    first = downloads.lab_archive("en")
+    downloads._archive.cache_clear()
+    assert downloads.lab_archive("en") == first
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_machine_has_a_row_and_the_chart_shows_the_data(site, language):
+    """§contribute, §our-run."""
+    path = site / ("" if language == "zh" else language)
+    text = (path / "lab" / "index.html").read_text(encoding="utf-8")
+    page = BeautifulSoup(text, "html.parser")
+    table = page.select("div.highlight")[-1].get_text()
+    for file in (ROOT / "snippets" / "results").glob("*.json"):
+        assert file.stem in table
+    chart = (path / "figures" / "lab-cpu-xeon-2-threads.svg").read_text(encoding="utf-8")
+    assert "Intel(R) Xeon(R) Processor, 2 threads" in chart  # its title
+    assert chart.count("stroke-width: 1.3") > 2 * len(gpu_lab.GRID)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_says_that_these_are_cpu_results(language):
+    first = pages.source(language, "lab.md").partition("## ")[0]
+    assert "CPU" in first
+    assert "(#contribute)" in first
+
+
+def test_a_new_results_file_gets_its_row_and_chart(copy, tmp_path_factory):
+    """§contribute: the file alone is enough."""
+    folder = copy / "snippets" / "results"
+    data = json.loads((folder / "cpu-xeon-2-threads.json").read_text(encoding="utf-8"))
+    data["provenance"]["machine"]["name"] = "A Made-up Card"
+    (folder / "gpu-made-up.json").write_text(json.dumps(data), encoding="utf-8")
+    compare = [sys.executable, "-m", "roofline_calc", "compare", "snippets/results"]
+    rows = subprocess.run(compare, cwd=copy, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert any(row.startswith("gpu-made-up ") and row.endswith("A Made-up Card") for row in rows)
+    draw = [sys.executable, "snippets/figures.py"]
+    drawn = subprocess.run(draw, cwd=copy, env={"PYTHONPATH": str(copy)}, capture_output=True, text=True, check=True)
+    assert "A Made-up Card" in json.loads(drawn.stdout)["en"]["lab-gpu-made-up"]
+
+
+def test_the_files_of_the_page_are_named_in_the_archive():
+    names = zipfile.ZipFile(io.BytesIO(downloads.lab_archive("zh"))).namelist()
+    assert {"roofline-lab/LICENSE", "roofline-lab/snippets/gpu_lab.py", "roofline-lab/roofline_calc/figure.py",
+            "roofline-lab/roofline_calc/models.toml"} <= set(names)  # fmt: skip
+    assert all(not Path(name).is_absolute() for name in names)
