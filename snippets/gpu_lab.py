@@ -58,7 +58,7 @@ HEADS = QWEN.n_q, QWEN.n_kv, QWEN.head_dim
 
 GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160,
         176, 192, 208, 224, 240, 256, 288, 320, 384, 448, 512, 768, 1024)
-QUICK_GRID = (1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 256, 512, 1024)
+QUICK_GRID = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 CONTEXTS = (1024, 2048, 4096, 8192)
 MB, GIGA, TERA = 10**6, 10**9, 10**12
 LAP = 5e-3  # seconds of work between two readings of an accelerator's clock
