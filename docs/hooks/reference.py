@@ -3,7 +3,7 @@
 What stands indented beneath is the page's own account, in its language; it comes before the docstring, which is English
 everywhere. Of a class's members it speaks in lines of their own, ``.member what it does``. The entry is Markdown like
 the rest of the page, so that its formulas, links and headings need nothing else. Sources are read, not imported, and
-so are always fresh. (The mkdocstrings plugin, tried first, took a third of the whole build's time.)
+so are always fresh. (The mkdocstrings plugin, tried first, added a third to the build's time.)
 """
 
 import ast
