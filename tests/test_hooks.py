@@ -116,3 +116,16 @@ def test_twins_link_to_each_other_and_keep_the_page():
     assert [twin["link"] for twin in chinese] == ["./", "../en/lesson/"]
     assert [twin["link"] for twin in english] == ["../../lesson/", "./"]
     assert [twin["link"] for twin in languages.twins("./", "zh", "https://site.example/")] == [".", "en/"]
+
+
+def test_what_was_computed_is_kept_for_the_next_build_of_the_same_sources(tmp_path, monkeypatch):
+    monkeypatch.setattr(computed, "ROOT", tmp_path)
+    (tmp_path / "snippets").mkdir()
+    counted = tmp_path / "snippets" / "counted.py"
+    counted.write_text("open('runs', 'a').write('.'); print('é')")
+    for _ in range(2):
+        monkeypatch.setattr(computed, "_runs", {})  # as in a new process
+        assert computed.python("snippets/counted.py") == "é\n"
+    assert (tmp_path / "runs").read_text() == "."
+    counted.write_text("print(2)")
+    assert computed.python("snippets/counted.py") == "2\n"

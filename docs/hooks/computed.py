@@ -1,7 +1,7 @@
 """Run the project's code for the build, in a subprocess that always sees the sources as they are now.
 
 An in-process import would go stale under ``mkdocs serve``; a subprocess memoised on a digest of the sources
-is fresh after every edit and costs nothing in between.
+is fresh after every edit and costs nothing in between. What it printed is kept in ``.cache/`` for the next build.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ("roofline_calc", "snippets")
+SOURCES = ("roofline_calc", "snippets", "docs/hooks", "requirements")
 
 
 class ComputationError(Exception):
@@ -26,7 +26,7 @@ def source_digest() -> str:
     digest = hashlib.sha256()
     for folder in SOURCES:
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in {".json", ".py", ".toml"}:
+            if path.suffix in {".json", ".py", ".toml", ".txt"}:
                 digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
     return digest.hexdigest()
 
@@ -41,7 +41,7 @@ def python(*arguments: str, stdin: str = "") -> str:
         run = _runs.setdefault(key, Future())
     if mine:
         try:
-            run.set_result(_python(arguments, stdin))
+            run.set_result(_kept(key))
         except BaseException as error:
             run.set_exception(error)
     return run.result()
@@ -49,6 +49,20 @@ def python(*arguments: str, stdin: str = "") -> str:
 
 _lock = threading.Lock()
 _runs: dict[tuple[str, tuple[str, ...], str], Future[str]] = {}
+
+
+def _kept(key: tuple[str, tuple[str, ...], str]) -> str:
+    """What an earlier build found for the same sources, or what the run prints now."""
+    name = hashlib.sha256(repr((key, sys.version)).encode()).hexdigest()
+    kept = ROOT / ".cache" / "computed" / name
+    if kept.is_file():
+        return kept.read_text(encoding="utf-8")
+    printed = _python(*key[1:])
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = kept.with_suffix(f".{os.getpid()}")  # two builds may run at once
+    unfinished.write_text(printed, encoding="utf-8")
+    unfinished.replace(kept)
+    return printed
 
 
 def _python(arguments: tuple[str, ...], stdin: str) -> str:
