@@ -1,9 +1,12 @@
 """Read a page's Markdown as the checks need it: its expressions, its structure, and the text a reader sees."""
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import expressions
+import quiz
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -22,7 +25,11 @@ def fields(language: str, page: str) -> list[str]:
         found.append(" ".join(field.split()))
         return ""
 
-    expressions._substitute((DOCS / language / page).read_text(encoding="utf-8"), collect, collect)
+    text = (DOCS / language / page).read_text(encoding="utf-8")
+    expressions._substitute(text, collect, collect)
+    for question in map(quiz.read, quiz.FENCE.findall(text)):
+        fields = [field for prose in quiz._prose(question) for field in expressions.FIELD.findall(prose)]
+        found += [" ".join(field.split()) for field in fields]
     return found
 
 
@@ -42,12 +49,26 @@ PARTS = re.compile(
 )
 
 
+def unspoken(question: Any) -> Any:
+    """A question without its prose, of which only code, maths and expressions remain."""
+    if isinstance(question, list):
+        return [unspoken(item) for item in question]
+    if not isinstance(question, dict):
+        return question
+    kept = {key: unspoken(value) for key, value in question.items() if key not in quiz.LOCAL}
+    marks = r"`[^`]+`|\\\(.*?\\\)|\{\{.*?\}\}"
+    return kept | {key: re.findall(marks, question[key]) for key in quiz.LOCAL if key in question}
+
+
 def structure(language: str, page: str) -> list[tuple[str, str]]:
     """What both languages share, in order: headings' levels and anchors, code, figures, links, maths, expressions."""
     parts = []
     for match in PARTS.finditer(source(language, page)):
         if match["anchor"]:
             parts.append((f"h{len(match['heading'])}", match["anchor"]))
+            continue
+        if (match["code"] or "").startswith("quiz\n"):
+            parts.append(("quiz", json.dumps(unspoken(quiz.read(match["code"].removeprefix("quiz\n"))))))
             continue
         kind = match.lastgroup or ""
         text = re.sub(r"\\text\{[^}]*\}", "", match[kind])  # words within a formula

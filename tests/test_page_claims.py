@@ -259,6 +259,9 @@ CLAIMS = {
     'time_floor(QWEN.decode_step(1, 2048).values(), 989.4e12, 3.35e12) * 1e3:.2f': '4.26',
     '3.35e12 / RTX_4090.bandwidth:.2f': '3.32',
     '989.4e12 / RTX_4090.peak_of():.2f': '5.99',
+    # lesson.md, the questions
+    'ACCELERATORS["h100-sxm"].peak_of("bf16") / 1e12:.1f': '989.4',
+    'ACCELERATORS["h100-sxm"].bandwidth / 1e12:.2f': '3.35',
     # accounting.md: worked out in test_accounting_page.py
     'quantised_width(4, group=128)': '0.515625',
     'window_attention(32, 8, 128, 1, 32768, 4096).intensity:.3f': '3.996',

@@ -1,12 +1,15 @@
 // Numbers as people type them, and as the pages show them.
 
-// "7.0", "7,0", "７.０", "1,024", "7 FLOP/byte", "1e3": { value, unit }; null for anything else.
+// "7.0", "7,0", "７.０", "1,024", "7 FLOP/byte", "1e3": { value, unit }; null for anything else. "1,024" may also be
+// meant as a decimal: that reading is in `else`.
 export function read(text) {
   const plain = text.normalize("NFKC").replace(/[\s_]/g, "").replace(/−/g, "-");
   const [, sign, digits, exponent = "0", unit] = /^([+-]?)([\d.,]*\d[\d.,]*)(?:e([+-]?\d+))?(\D.*)?$/i.exec(plain) ?? [];
   if (digits === undefined) return null;
   const number = withPoint(digits);
-  return number === null ? null : { value: Number(`${sign}${number}e${exponent}`), unit: unit ?? "" };
+  if (number === null) return null;
+  const value = (plainDigits) => Number(`${sign}${plainDigits}e${exponent}`);
+  return { value: value(number), else: value(digits.replace(",", ".")), unit: unit ?? "" };
 }
 
 // Of two kinds of separator the last one is the decimal; a lone comma is, unless it parts thousands.
