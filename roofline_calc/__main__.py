@@ -465,9 +465,8 @@ def _machines(folder: str) -> Answer:
     columns = (
         Column("name", "results"), Column("dtype", "type"), Column("bandwidth", "B", "byte/s", True),
         Column("peak", "P", "FLOP/s", True), Column("ridge", "I*", "FLOP/byte"),
-        Column("memory", "best under I·B", "%"),
-        Column("compute", "best under P", "%"), Column("reuse", "one weight", "×"), Column("date", "date"),
-        Column("machine", "machine"),
+        Column("memory", "best under I·B", "%"), Column("compute", "best under P", "%"),
+        Column("reuse", "one weight", "×"), Column("date", "date"), Column("machine", "machine"),
     )  # fmt: skip
     return Answer(rows, columns, rows)
 

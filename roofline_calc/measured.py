@@ -124,9 +124,8 @@ def read_results(path: str | Path) -> Results:
         ValueError: the file is not one; says what is wrong.
         OSError: it cannot be read.
     """
-    text = Path(path).read_text(encoding="utf-8")
     try:
-        return results_of(json.loads(text))
+        return results_of(json.loads(Path(path).read_text(encoding="utf-8")))
     except KeyError as error:
         raise ValueError(f"{path}: not results of the lab: {error} is missing") from None
     except (ValueError, TypeError, AttributeError) as error:

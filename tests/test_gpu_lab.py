@@ -576,10 +576,10 @@ def climbs_then_flattens(data: dict[str, Any]) -> None:
 
 
 def test_a_real_run_climbs_and_flattens_under_the_measured_roofs(small, tmp_path, capsys):
-    """A busy machine may spoil a run, not three in a row."""
+    """A busy machine may spoil a run, not five in a row."""
     file, plot = tmp_path / "results.json", tmp_path / "roofline.svg"
     options = ["--quick", "--device", "cpu", "--shape", "2048,2048", "--json", str(file), "--plot", str(plot)]
-    for left in (2, 1, 0):
+    for left in (4, 3, 2, 1, 0):
         assert gpu_lab.main(options) == 0
         data = json.loads(file.read_text())
         check_schema(data)

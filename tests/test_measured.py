@@ -130,6 +130,13 @@ def test_other_files_are_refused_in_one_line(text, tmp_path, capsys):
     assert err.count("\n") == 1
 
 
+def test_bytes_that_are_no_text_are_refused_with_the_files_name(tmp_path, capsys):
+    path = tmp_path / "picture.json"
+    path.write_bytes(b"\x89PNG\xff")
+    assert main(["compare", str(path)]) == 2
+    assert capsys.readouterr().err.startswith(f"roofline-calc: {path}: not results of the lab")
+
+
 @pytest.mark.parametrize("options", [["/nope.json"], [], ["{file}", "--bogus"], ["{file}", "--plot", "x.png"],
                                      ["{file}", "--hardware", "rtx-4900"], ["{file}", "--json", "--csv"]])  # fmt: skip
 def test_a_wrong_command_is_one_line_and_exit_status_2(options, file, capsys):

@@ -78,6 +78,13 @@ def test_the_stored_outputs_are_those_of_one_run_and_name_the_machine():
     assert not re.search(r"/home/|/root/|/work/|/tmp/", json.dumps(notebook))
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_result_is_typed_into_its_text(language):
+    """It would be another machine's."""
+    text = re.sub(r"`[^`]*`|Qwen2\.5-7B|M = 1\b", "", " ".join(sources(stored(language), "markdown")))
+    assert re.findall(r"\d+", text) == []
+
+
 # ------------------------------------------------------------------ run on this machine
 
 SMALL = """\
