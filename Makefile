@@ -17,6 +17,7 @@ test: .venv/test.done lint  ## every test; those of the browser need Chromium
 bench: .venv/test.done  ## how fast the calculator and the site are here; prints only; wants Chromium
 	$(VENV)/python bench/calculator.py
 	$(VENV)/python bench/site.py
+	$(VENV)/python bench/explorer.py
 
 lint: .venv/test.done
 	$(VENV)/ruff check .

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import LANGUAGES, NOTEBOOKS, PAGES, mkdocs_build
+from conftest import LANGUAGES, NOTEBOOKS, PAGES, drop_questions, mkdocs_build
 
 
 def append(path: str, text: str) -> Callable[[Path], None]:
@@ -62,6 +62,7 @@ def test_a_mistake_stops_the_build_and_is_named(copy, tmp_path_factory, mistake)
 
 def test_a_formula_that_changes_changes_the_pages(copy, tmp_path_factory):
     """One digit of the GEMM formula, and the number in the prose, the output and the charts all move."""
+    drop_questions(copy)
     operators = copy / "roofline_calc" / "operators.py"
     source = operators.read_text(encoding="utf-8")
     assert "flops=2 * M * K * N" in source

@@ -66,8 +66,7 @@ def test_comparisons_are_as_before_after_a_trace():
 def test_a_function_that_cannot_be_traced_stops_the_build(copy, tmp_path_factory):
     source = copy / "roofline_calc" / "operators.py"
     text = source.read_text(encoding="utf-8")
-    formula, untraceable = "flops=2 * M * K * N", "flops=2 * __import__('math').sqrt(M) ** 2 * K * N"
-    broken = text.replace(formula, untraceable)
+    broken = text.replace("return Cost(flops=2 * M * K * N,", "return Cost(flops=int(2 * M * K * N),")
     assert broken != text
     source.write_text(broken, encoding="utf-8")
     done = mkdocs_build(copy, tmp_path_factory.mktemp("site"))

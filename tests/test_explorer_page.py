@@ -18,12 +18,14 @@ from roofline_calc.figure import PALETTE
 
 WORDS = {
     "zh": {
-        "batch": "batch（序列数）", "L": "query token 数 L", "model": "模型", "phase": "阶段",
+        "batch": "batch（序列数）", "context": "上下文 S（token）", "L": "query token 数 L",
+        "model": "模型", "phase": "阶段",
         "reset": "重置", "copy": "复制 Python", "slider": "，滑块",
         "memory": "访存受限", "compute": "算力受限", "unmoved": "M 不改变它的强度",
     },
     "en": {
-        "batch": "batch (sequences)", "L": "query tokens L", "model": "model", "phase": "phase",
+        "batch": "batch (sequences)", "context": "context S (tokens)", "L": "query tokens L",
+        "model": "model", "phase": "phase",
         "reset": "Reset", "copy": "Copy Python", "slider": ", slider",
         "memory": "memory-bound", "compute": "compute-bound", "unmoved": "M does not change its intensity",
     },
@@ -164,6 +166,21 @@ def test_wrong_input_leaves_the_picture_and_says_what_is_wrong(watch, language, 
     expect(error).to_have_text("")
     assert batch.get_attribute("aria-invalid") is None
     assert picture(page) != start
+
+
+@both_languages
+def test_each_of_two_wrong_fields_says_what_is_wrong_with_it(watch, language):
+    page, words = opened(watch, language), WORDS[language]
+    start = picture(page)
+    for label, text in {words["batch"]: "many", words["context"]: ""}.items():
+        field(page, label).fill(text)
+    for label, text in {words["batch"]: "many", words["context"]: ""}.items():
+        error = page.locator("#" + field(page, label).get_attribute("aria-describedby"))
+        expect(error).to_have_text(WRONG[text][language])
+    assert picture(page) == start
+    page.get_by_role("button", name=words["reset"]).click()
+    assert field(page, words["batch"]).input_value() == "256"
+    assert page.locator(".explorer [aria-invalid]").count() == 0
 
 
 @both_languages

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from conftest import drop_questions
 
 
 def get(address: str) -> str:
@@ -65,6 +66,7 @@ def test_an_edit_of_a_page_a_snippet_a_module_or_a_configuration_shows(copy, ser
     wait_for(english, lambda page: "GEMM, M = 3" in page)  # the output is run again
     assert "GEMM, M = 3" in get(chinese)
 
+    drop_questions(copy)
     edit(copy / "roofline_calc/operators.py", "flops=2 * M * K * N", "flops=4 * M * K * N")
     wait_for(chinese, lambda page: ">448<" in page)  # q_proj at M = 256, doubled
     assert "flops</span><span class=\"o\">=</span><span class=\"mi\">4</span>" in get(english)  # the listing too

@@ -65,8 +65,9 @@ export class Explorer {
   problems(state) {
     const found = {};
     for (const field of this.fields(state)) {
-      const value = this.value(state, field), [low, high] = this.presets.limits[field];
-      if (Number.isNaN(value)) found[field] = ["empty"];
+      if (field === "query_tokens" && state[field] === "S") continue;
+      const value = state[field], [low, high] = this.presets.limits[field];
+      if (typeof value === "string") found[field] = value ? ["number", value] : ["empty"];
       else if (!(low <= value && value <= high)) found[field] = ["range", significant(low), significant(high)];
       else if (!this.presets.widths.includes(field) && !Number.isInteger(value)) found[field] = ["whole"];
     }
@@ -82,7 +83,7 @@ export class Explorer {
 
   // In prefill the query tokens are "S", and follow it.
   value(state, field) {
-    return state[field] === "S" ? state.context : state[field];
+    return field === "query_tokens" && state[field] === "S" ? state.context : state[field];
   }
 
   // Everything that is shown of a state without problems.
@@ -419,16 +420,13 @@ class Panel {
   // `wanted` is what the fields say, `state` the last of it that made sense.
   show(state, source) {
     this.wanted = state;
-    const text = Object.entries(state).find(([field, value]) => this.inputs[field]?.error && typeof value === "string" && value !== "S");
-    const problems = this.explorer.problems(text ? { ...state, [text[0]]: NaN } : state);
+    const problems = this.explorer.problems(state);
     for (const [field, { input, error }] of Object.entries(this.inputs)) {
       if (!error) continue;
-      const [kind, ...details] = problems[field] ?? [];
-      const message = this.words.errors[text?.[0] === field && state[field] ? "number" : kind];
-      const said = !kind ? "" : typeof message === "function" ? message(...(details.length ? details : [state[field]])) : message;
-      write(error, said);
-      input.toggleAttribute("aria-invalid", Boolean(kind));
+      const [kind, ...details] = problems[field] ?? [], message = this.words.errors[kind] ?? "";
+      write(error, typeof message === "function" ? message(...details) : message);
       if (kind) input.setAttribute("aria-invalid", "true");
+      else input.removeAttribute("aria-invalid");
     }
     if (!Object.keys(problems).length) this.state = state;
     this.fill(source);
