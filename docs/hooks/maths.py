@@ -5,8 +5,10 @@ font, STIX Two Math cut down to the characters that its formulas use.
 """
 
 import functools
+import hashlib
 import html
 import io
+import os
 import re
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +16,7 @@ from typing import Any
 
 from computed import ROOT
 from fontTools import subset
+from fontTools import version as fonttools_version
 from fontTools.ttLib import TTFont
 from math_core import LatexError, LatexToMathML
 from mkdocs.exceptions import PluginError
@@ -57,6 +60,19 @@ def typeset(content: str) -> str:
 
 @functools.lru_cache(maxsize=4)
 def font(characters: frozenset[str]) -> bytes:
+    """The site's maths font, cut down once for each set of characters and kept for later builds."""
+    wanted = "".join(sorted(characters))
+    name = hashlib.sha256(f"{fonttools_version} {wanted}".encode() + Path(__file__).read_bytes()).hexdigest()
+    kept = ROOT / ".cache" / "maths-font" / f"{name}.woff2"
+    if not kept.is_file():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = kept.with_suffix(f".{os.getpid()}")  # two builds may run at once
+        unfinished.write_bytes(cut(characters))
+        unfinished.replace(kept)
+    return kept.read_bytes()
+
+
+def cut(characters: frozenset[str]) -> bytes:
     """STIX Two Math (SIL Open Font License) as woff2, with the glyphs that these characters need."""
     options = subset.Options()
     options.flavor = "woff2"
