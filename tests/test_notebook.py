@@ -78,6 +78,15 @@ def test_the_stored_outputs_are_those_of_one_run_and_name_the_machine():
     assert not re.search(r"/home/|/root/|/work/|/tmp/", json.dumps(notebook))
 
 
+def test_the_stored_table_has_the_points_that_its_settings_ask_for():
+    pytest.importorskip("torch")
+    from snippets.gpu_lab import CONTEXTS, QUICK_GRID
+
+    gemms, attention = printed(stored("en")).split("min(P,I*B)")[1].split("decode:")
+    assert [int(M) for M in re.findall(r"^ *(\d+) ", gemms, re.MULTILINE)] == list(QUICK_GRID)
+    assert [int(S) for S in re.findall(r"^ *(\d+) ", attention, re.MULTILINE)] == list(CONTEXTS[:3])
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_result_is_typed_into_its_text(language):
     """It would be another machine's."""
