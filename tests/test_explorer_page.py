@@ -326,5 +326,7 @@ def test_the_chart_has_the_axes_of_the_static_ones():
     figure = (ROOT / "roofline_calc" / "figure.py").read_text(encoding="utf-8")
     assert "X_RANGE = [0.4, 4096], Y_RANGE = [0.3, 520]" in script
     assert "0.4, 4096" in figure
-    assert "ylim=(0.3, 520)" in figure
+    # The static chart's heights follow the card: 0.75 of the slope's left end, 3.15 of the flat roof.
+    assert (round(0.75 * 0.4 * 1.008, 1), round(3.15 * 165.2)) == (0.3, 520)
+    assert "0.75 * low * bandwidth / 1e12, 3.15 * peak / 1e12" in figure
     assert set(explorer_code.SHAPE_FIELDS) <= set(MODELS["qwen2.5-7b"].__dataclass_fields__)
