@@ -66,7 +66,9 @@ def _kept(key: tuple[str, tuple[str, ...], str]) -> str:
 
 
 def _python(arguments: tuple[str, ...], stdin: str) -> str:
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    # Bytecode goes beside what is kept: in the watched folders it would make the server rebuild for ever.
+    bytecode = str(ROOT / ".cache" / "bytecode")
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "PYTHONPYCACHEPREFIX": bytecode}
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=ROOT, env=environment, input=stdin, capture_output=True, text=True, encoding="utf-8",
