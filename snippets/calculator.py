@@ -1,5 +1,10 @@
 """The lesson's calculator: the intensity and regime of every operator of a Qwen2.5-7B layer."""
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # a clone's calculator, with nothing installed
+
 from roofline_calc import attention, attn_intensity, gemm_intensity, regime
 
 # --8<-- [start:sweep]

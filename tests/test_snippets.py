@@ -1,5 +1,6 @@
 """What the snippets say agrees with the library, and what the page prints is what the reader gets."""
 
+import runpy
 import subprocess
 import sys
 
@@ -77,9 +78,14 @@ def test_section_markers_do_not_leak_into_the_page(site):
 
 def test_the_sweep_uses_the_models_shapes():
     """The listing has to stand alone, so it spells the shapes out; they are the catalogue's."""
-    scope: dict = {}
-    source = (ROOT / "snippets" / "calculator.py").read_text(encoding="utf-8")
-    exec(compile(source, "calculator.py", "exec"), scope)
+    scope = runpy.run_path(str(ROOT / "snippets" / "calculator.py"))
     spelled = {name.strip(): shape for names, shape in scope["LAYERS"].items() for name in names.split(",")}
     assert spelled == QWEN.projections()
     assert (scope["N_Q"], scope["N_KV"], scope["HEAD_DIM"]) == (QWEN.n_q, QWEN.n_kv, QWEN.head_dim)
+
+
+def test_the_command_that_the_page_shows_runs_in_a_clone_with_nothing_installed():
+    """§4.2: python snippets/calculator.py, from the top of the repository; -I would hide the repository itself."""
+    command = [sys.executable, "-S", "snippets/calculator.py"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env={"PYTHONUTF8": "1"})
+    assert done.stdout == EXPECTED
