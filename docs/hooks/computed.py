@@ -13,6 +13,8 @@ import threading
 from concurrent.futures import Future
 from pathlib import Path
 
+from filelock import FileLock
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ("roofline_calc", "snippets", "docs/hooks", "requirements")
 
@@ -55,20 +57,20 @@ def _kept(key: tuple[str, tuple[str, ...], str]) -> str:
     """What an earlier build found for the same sources, or what the run prints now."""
     name = hashlib.sha256(repr((key, sys.version)).encode()).hexdigest()
     kept = ROOT / ".cache" / "computed" / name
-    if kept.is_file():
-        return kept.read_text(encoding="utf-8")
-    printed = _python(*key[1:])
     kept.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = kept.with_suffix(f".{os.getpid()}")  # two builds may run at once
-    unfinished.write_text(printed, encoding="utf-8")
-    unfinished.replace(kept)
-    return printed
+    with FileLock(kept.with_suffix(".lock")):  # the other language's build may be at it
+        if kept.is_file():
+            return kept.read_text(encoding="utf-8")
+        printed = _python(*key[1:])
+        unfinished = kept.with_suffix(".unfinished")
+        unfinished.write_text(printed, encoding="utf-8")
+        unfinished.replace(kept)
+        return printed
 
 
 def _python(arguments: tuple[str, ...], stdin: str) -> str:
-    # Bytecode goes beside what is kept: in the watched folders it would make the server rebuild for ever.
-    bytecode = str(ROOT / ".cache" / "bytecode")
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "PYTHONPYCACHEPREFIX": bytecode}
+    # Bytecode written into the watched folders would make the server rebuild once more.
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=ROOT, env=environment, input=stdin, capture_output=True, text=True, encoding="utf-8",

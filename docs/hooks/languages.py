@@ -2,14 +2,18 @@
 
 import hashlib
 import logging
+import multiprocessing
 import shutil
+import sys
 import tempfile
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 from computed import ROOT, source_digest
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
+from mkdocs.exceptions import Abort, PluginError
 from mkdocs.structure.files import File
 from mkdocs.utils import get_relative_url
 
@@ -44,8 +48,16 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
-_kept = tempfile.TemporaryDirectory(prefix="english-")  # the last English site, as long as the process lives
+# The last English site, as long as the process lives; it comes into the Chinese one when that is written.
+_kept = tempfile.TemporaryDirectory(prefix="english-")
 _kept_digest = ""
+_aside: BaseProcess | None = None  # builds the English site while this process builds the Chinese one
+_serving = False
+
+
+def on_startup(command: str, dirty: bool) -> None:
+    global _serving
+    _serving = command == "serve"
 
 
 def english_digest(config: Any) -> str:
@@ -59,30 +71,54 @@ def english_digest(config: Any) -> str:
     return digest.hexdigest()
 
 
+def on_pre_build(config: Any) -> None:
+    """Start on the English site at once where there is a second process to be had cheaply.
+
+    Not under ``mkdocs serve``: there the process is worth more that has built both languages before.
+    """
+    global _aside
+    if config.theme["language"] == "zh" and not _serving and "fork" in multiprocessing.get_all_start_methods():
+        _aside = multiprocessing.get_context("fork").Process(target=build_english_aside, args=(config,))
+        _aside.start()
+
+
+def on_build_error(error: Exception) -> None:
+    if _aside is not None:
+        _aside.terminate()
+
+
 def on_post_build(config: Any) -> None:
-    """Build the English site into the Chinese one, or take the last one where nothing of it has changed."""
+    """Put the English site into the Chinese one: the one being built aside, the last one, or a new one."""
     global _kept_digest
     if config.theme["language"] != "zh":
         return
-    digest, into, kept = english_digest(config), Path(config.site_dir) / "en", Path(_kept.name) / "en"
-    if digest == _kept_digest:
-        shutil.copytree(kept, into, dirs_exist_ok=True)
-        return
-    _kept_digest = ""
-    build_english(config)
-    shutil.rmtree(kept, ignore_errors=True)
-    shutil.copytree(into, kept)
-    _kept_digest = digest
+    if _aside is not None:
+        _aside.join()
+        if _aside.exitcode:
+            raise PluginError("the English site cannot be built")
+    elif _kept_digest != (digest := english_digest(config)):
+        _kept_digest = ""
+        build_english(config)
+        _kept_digest = digest
+    shutil.copytree(_kept.name, Path(config.site_dir) / "en", dirs_exist_ok=True)
+
+
+def build_english_aside(config: Any) -> None:
+    """In a process of its own, which ends with status 1 when the build does not succeed; the build says why."""
+    try:
+        build_english(config)
+    except Abort:
+        sys.exit(1)
 
 
 def build_english(config: Any) -> None:
     english = load_config(
         str(Path(config.config_file_path).with_name("mkdocs.en.yml")),
-        site_dir=str(Path(config.site_dir) / "en"),
+        site_dir=_kept.name,
         site_url=config.site_url + "en/",
         strict=config.strict,
     )
-    english.plugins.on_startup(command="build", dirty=False)
+    english.plugins.on_startup(command="serve" if _serving else "build", dirty=False)
     try:
         build(english)
     finally:

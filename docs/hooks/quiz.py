@@ -35,6 +35,9 @@ KEYS = {
 }
 
 
+Answers = dict[str, dict[str, str]]  # by expression, as evaluate.evaluate gives them
+
+
 class QuizError(Exception):
     """A question is malformed, or the calculator disagrees with it."""
 
@@ -69,46 +72,59 @@ def _prose(question: dict[str, Any]) -> list[str]:
     return [item[key] for item in items for key in LOCAL if key in item]
 
 
-def _value(expression: str) -> dict[str, str]:
-    result = with_calculator([expression])[0]
-    if "error" in result:
-        raise QuizError(f"{expression} cannot be computed: {result['error']}")
-    return result
+def answers(question: dict[str, Any]) -> Answers:
+    """What the calculator says to each expression of a question.
+
+    Raises:
+        QuizError: an expression cannot be computed.
+    """
+    expressions = expressions_of(question)
+    found = dict(zip(expressions, with_calculator(expressions), strict=True))
+    for expression, answer in found.items():
+        if "error" in answer:
+            raise QuizError(f"{expression} cannot be computed: {answer['error']}")
+    return found
 
 
-def checked(question: dict[str, Any]) -> dict[str, Any]:
+def checked(question: dict[str, Any], found: Answers) -> dict[str, Any]:
     """The question as quiz.js needs it, worked out.
 
     Raises:
         QuizError: the calculator disagrees with the stated answer or the right option, or a slip passes for right.
     """
     name = question["id"]
-    found: dict[str, Any] = {"id": name, "kind": question["kind"]}
+    worked: dict[str, Any] = {"id": name, "kind": question["kind"]}
     if question["kind"] == "choice":
         for option in question["option"]:
-            holds = _value(option["holds"])["value"]
+            holds = found[option["holds"]]["value"]
             if holds != str(option.get("right", False)):
                 raise QuizError(f"{name}: {option['holds']} is {holds}, but the option says otherwise")
         if sum(option.get("right", False) for option in question["option"]) != 1:
             raise QuizError(f"{name}: one option must be right")
-        found["options"] = [
-            {"text": prose(option["text"]), "right": option.get("right", False), "say": prose(option.get("say", ""))}
+        worked["options"] = [
+            {
+                "text": prose(option["text"], found),
+                "right": option.get("right", False),
+                "say": prose(option.get("say", ""), found),
+            }
             for option in question["option"]
         ]
-        return found
-    answer, tolerance = float(_value(question["answer"])["value"]), question["tolerance"]
+        return worked
+    answer, tolerance = float(found[question["answer"]]["value"]), question["tolerance"]
     if abs(question["stated"] / answer - 1) > tolerance:
         raise QuizError(f"{name}: states {question['stated']}, but {question['answer']} is {answer}")
-    slips = [{"value": float(_value(slip["value"])["value"]), "say": prose(slip["say"])} for slip in question["slip"]]
+    slips = [
+        {"value": float(found[slip["value"]]["value"]), "say": prose(slip["say"], found)} for slip in question["slip"]
+    ]
     for slip, source in zip(slips, question["slip"], strict=True):
         if abs(slip["value"] / answer - 1) <= 2 * tolerance:
             raise QuizError(f"{name}: the slip {source['value']} cannot be told from the answer")
-    return found | {"answer": answer, "tolerance": tolerance, "unit": question["unit"], "slips": slips}
+    return worked | {"answer": answer, "tolerance": tolerance, "unit": question["unit"], "slips": slips}
 
 
-def prose(text: str) -> str:
+def prose(text: str, found: Answers) -> str:
     """A line of prose as HTML: code, bold, maths, expressions."""
-    text = FIELD.sub(lambda field: _value(field[1].strip())["text"], text)
+    text = FIELD.sub(lambda field: found[field[1].strip()]["text"], text)
     parts = re.split(r"(`[^`]+`|\\\(.*?\\\)|\*\*.+?\*\*)", text)
     return "".join(_inline(part) for part in parts)
 
@@ -127,20 +143,21 @@ def quiz_block(source: str, language: str, class_name: str, options: Any, md: An
     """Format one question, as SuperFences asks."""
     try:
         question = read(source)
-        found = checked(question)
+        found = answers(question)
+        worked = checked(question, found)
         words = WORDS[_language]
-        if found["kind"] == "choice":
-            right = next(option["text"] for option in found["options"] if option["right"])
-            listed = " / ".join(option["text"] for option in found["options"])
+        if worked["kind"] == "choice":
+            right = next(option["text"] for option in worked["options"] if option["right"])
+            listed = " / ".join(option["text"] for option in worked["options"])
             asked = f"<p>{words['options']}{listed}</p>"
         else:
-            right, asked = f"{_shown(found['answer'])} {found['unit']}".strip(), ""
+            right, asked = f"{_shown(worked['answer'])} {worked['unit']}".strip(), ""
         # In a script element only "</" would be misread.
-        data = json.dumps(found, ensure_ascii=False).replace("</", "<\\/")
+        data = json.dumps(worked, ensure_ascii=False).replace("</", "<\\/")
         return (
-            f'<div class="quiz" id="quiz-{found["id"]}" data-mount="quiz"><details class="question">'
-            f"<summary>{prose(question['question'])}</summary>{asked}"
-            f"<p>{words['answer']}<strong>{right}</strong></p><p>{prose(question['explain'])}</p></details>"
+            f'<div class="quiz" id="quiz-{worked["id"]}" data-mount="quiz"><details class="question">'
+            f"<summary>{prose(question['question'], found)}</summary>{asked}"
+            f"<p>{words['answer']}<strong>{right}</strong></p><p>{prose(question['explain'], found)}</p></details>"
             f'<script type="application/json">{data}</script></div>'
         )
     except (QuizError, ComputationError) as error:

@@ -1,0 +1,64 @@
+"""Give jieba, which cuts Chinese text into words for the search index, the part of its dictionary that it can need.
+
+Loading all of it takes a second of every build. Words with a character that no page has are never looked up, so
+leaving them out changes no cut, as long as the frequencies are still shares of the same total.
+"""
+
+import hashlib
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+import jieba
+from computed import ROOT
+
+TEXTS = {".md", ".ipynb", ".py", ".yml"}  # whatever puts text on a page
+UNUSED = "\ue000"  # stands for all the words left out; a private character, so in no text
+
+
+def dictionary(characters: frozenset[str]) -> Path:
+    """jieba's dictionary without the words that need other characters; kept for later builds."""
+    name = hashlib.sha256(f"{jieba.__version__} {''.join(sorted(characters))}".encode()).hexdigest()
+    kept = ROOT / ".cache" / "words" / f"{name}.txt"
+    if not kept.is_file():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = kept.with_suffix(f".{os.getpid()}")  # two builds may run at once
+        unfinished.write_text(part(characters), encoding="utf-8")
+        unfinished.replace(kept)
+    return kept
+
+
+def part(characters: frozenset[str]) -> str:
+    """The dictionary's lines, ``word frequency part-of-speech``, for the words made of these characters."""
+    lines, left_out = [], 0
+    with jieba.get_module_res("dict.txt") as whole:
+        for line in whole.read().decode("utf-8").splitlines():
+            word, frequency, _ = line.split(" ")
+            if characters.issuperset(word):
+                lines.append(line)
+            else:
+                left_out += int(frequency)
+    return "\n".join([*lines, f"{UNUSED} {left_out} x"]) + "\n"
+
+
+def characters_of(folders: list[Path]) -> frozenset[str]:
+    """Every Chinese character of the files that make the pages."""
+    files = [path for folder in folders for path in folder.rglob("*") if path.suffix in TEXTS]
+    return frozenset(
+        letter for path in files for letter in set(path.read_text(encoding="utf-8")) if "\u2e80" <= letter <= "\uffff"
+    )
+
+
+_given: Path | None = None
+
+
+def on_config(config: Any) -> Any:
+    global _given
+    if config.theme["language"] == "zh":
+        jieba.setLogLevel(logging.WARNING)
+        path = dictionary(characters_of([Path(config.docs_dir), ROOT / "docs" / "hooks"]))
+        if path != _given:  # or jieba would load it once more
+            jieba.set_dictionary(str(path))
+            _given = path
+    return config
