@@ -172,7 +172,7 @@ def test_its_maths_code_and_charts_are_the_sites(site, language):
     at = page(site, language)
     article = BeautifulSoup(at.read_text(encoding="utf-8"), "html.parser").article
     assert len(article.select("math")) >= 3
-    code = [block.text.rstrip("\n") for block in article.select(".language-python code")]
+    code = [block.text.rstrip("\n") for block in article.select(".highlight:not(.output) code")]
     assert code == [source.rstrip("\n") for source in sources(stored(language), "code")]
     assert len(article.select(".output code")) >= 4
     images = article.select("figure img")

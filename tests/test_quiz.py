@@ -8,7 +8,7 @@ import quiz
 from axe_playwright_python.sync_playwright import Axe
 from conftest import LANGUAGES, ROOT, SCHEMES, mkdocs_build
 from playwright.sync_api import Page, expect
-from quiz import QuizError, checked, expressions_of, prose, questions, read
+from quiz import QuizError, answers, checked, expressions_of, prose, questions, read
 
 QUESTION = """\
 id = "q"
@@ -40,14 +40,19 @@ say = 'No.'
 """
 
 
+def worked_out(source: str):
+    question = read(source)
+    return checked(question, answers(question))
+
+
 def test_a_question_is_worked_out():
-    found = checked(read(QUESTION))
+    found = worked_out(QUESTION)
     assert (found["answer"], found["slips"][0]["value"]) == (224, 112)
     assert expressions_of(read(QUESTION))[-1] == "RIDGE"
-    assert prose("`a < b` and \\(I\\), **so** {{ RIDGE }}") == (
+    assert prose("`a < b` and \\(I\\), **so** {{ RIDGE }}", answers(read(QUESTION))) == (
         '<code>a &lt; b</code> and <span class="arithmatex">\\(I\\)</span>, <strong>so</strong> 165'
     )
-    assert [option["right"] for option in checked(read(CHOICE))["options"]] == [True, False]
+    assert [option["right"] for option in worked_out(CHOICE)["options"]] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +71,7 @@ def test_a_question_is_worked_out():
 def test_a_question_with_which_the_calculator_disagrees_is_refused(source, old, new, reason):
     assert old in source
     with pytest.raises(QuizError, match=reason):
-        checked(read(source.replace(old, new)))
+        worked_out(source.replace(old, new))
 
 
 def test_a_wrong_answer_stops_the_build(copy, tmp_path_factory):

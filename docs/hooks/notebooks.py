@@ -1,10 +1,9 @@
-"""Make mkdocs-jupyter's pages ordinary ones: the site's own styles, pinned anchors, maths, charts in both palettes.
+"""A stored notebook becomes a page: its cells as Markdown, which then goes the way of every other page.
 
-mkdocs-jupyter brings half a megabyte of Jupyter's styles and scripts into each page, gives Chinese headings an empty
-id, and leaves formulas to a script from elsewhere. Only the text, the code and the outputs are kept.
+So its code, maths, anchors and search entries are the site's own, and its page weighs what a page weighs. Nothing is
+run here: the outputs are those that docs/notebook/lab_notebook.py stored. The notebook itself lies beside its page.
 """
 
-import base64
 import html
 import json
 import re
@@ -12,12 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bs4 import BeautifulSoup, Tag
 from computed import python
 from mkdocs.structure.files import File
 
-ASIDE = re.compile(r"<(style|script|clipboard-copy)\b.*?</\1>|<!--.*?-->", re.DOTALL)
-FORMULA = re.compile(r"(<(pre|code)\b.*?</\2>)|\$([^$\n]+)\$", re.DOTALL)
+FORMULA = re.compile(r"(`[^`]*`)|\$([^$\n]+)\$")
+HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
 TITLE = re.compile(r"<dc:title>(.*?)</dc:title>", re.DOTALL)
 WORDS = {
     "zh": {"download": "下载这个 notebook", "chart": "图表"},
@@ -25,83 +23,57 @@ WORDS = {
 }
 
 
-def anchors(notebook: dict[str, Any]) -> Iterator[str]:
-    """The anchors of the headings in order, as docs/notebook/lab_notebook.py stores them."""
+class NotebookFile(File):
+    """A notebook that MkDocs takes for a page."""
+
+    def __init__(self, file: File, config: Any) -> None:
+        super().__init__(file.src_uri, config.docs_dir, config.site_dir, config.use_directory_urls)
+        self.notebook: dict[str, Any] = json.loads(file.content_string)
+
+    def is_documentation_page(self) -> bool:
+        return True
+
+
+def markdown(notebook: dict[str, Any], name: str, language: str) -> str:
+    """The notebook as a page's Markdown; its charts are those of `charts`, beside the page."""
+    words = WORDS[language]
+    parts, number = [], 0
     for cell in notebook["cells"]:
-        yield from cell["metadata"].get("anchors", ())
+        if cell["cell_type"] == "markdown":
+            parts.append(text(_joined(cell["source"]), iter(cell["metadata"].get("anchors", ()))))
+            continue
+        parts.append(f"````python\n{_joined(cell['source'])}\n````")
+        if printed := "".join(_joined(output.get("text", "")) for output in cell["outputs"]):
+            parts.append(f"```` {{ .text .output }}\n{printed.rstrip()}\n````")
+        for svg in _drawings(cell):
+            number += 1
+            parts.append(_figure(svg, f"chart-{number}", words["chart"]))
+    title, rest = parts[0].split("\n", 1)
+    return "\n\n".join([title, f'<p><a href="{name}" download>{words["download"]}</a></p>', rest, *parts[1:]])
 
 
-def cells(content: str) -> Iterator[tuple[str, str]]:
-    """What mkdocs-jupyter made of the cells in order: (text | code | output, HTML) or (chart, SVG)."""
-    for cell in BeautifulSoup(ASIDE.sub("", content), "html.parser").select(".jp-MarkdownCell, div.jp-CodeCell[id]"):
-        if text := cell.select_one(".jp-MarkdownOutput"):
-            yield "text", text.decode_contents()
-        if code := cell.select_one(".highlight-ipynb pre"):
-            yield "code", code.decode_contents().removeprefix("<span></span>")
-        printed = ""
-        for output in cell.select(".jp-OutputArea-output"):
-            if isinstance(image := output.select_one("img"), Tag):
-                yield "chart", base64.b64decode(str(image["src"]).partition(",")[2]).decode()
-            elif isinstance(text := output.select_one("pre"), Tag):
-                printed += text.decode_contents()
-        if printed:
-            yield "output", printed
+def text(source: str, anchors: Iterator[str]) -> str:
+    r"""A text cell with its headings' anchors, which its metadata hold, and \(…\) for Jupyter's $…$."""
+    source = HEADING.sub(lambda heading: f"{heading[0]} {{ #{next(anchors)} }}", source)
+    return FORMULA.sub(lambda found: found[1] or rf"\({found[2]}\)", source)
 
 
-def block(code: str, language: str, classes: str = "") -> str:
-    """A code block as the other pages have it; the theme adds the copy button."""
-    return f'<div class="language-{language} highlight{classes}"><pre><span></span><code>{code}</code></pre></div>'
+def charts(notebook: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The notebook's drawings, each for both palettes: name and SVG."""
+    drawings = (svg for cell in notebook["cells"] for svg in _drawings(cell))
+    for number, svg in enumerate(drawings, start=1):
+        yield f"chart-{number}.light.svg", svg
+        yield f"chart-{number}.dark.svg", python("-m", "roofline_calc.palette", stdin=svg)
 
 
-def headings(content: str, ids: Iterator[str], link_title: str) -> str:
-    """The text with the headings' own anchors in place of those that Jupyter made up."""
-
-    def heading(found: re.Match[str]) -> str:
-        anchor = next(ids)
-        link = f'<a class="headerlink" href="#{anchor}" title="{link_title}">¶</a>'
-        return f'<{found["tag"]} id="{anchor}">{found["title"]}{link}</{found["tag"]}>'
-
-    pattern = r'<(?P<tag>h[1-6])\b[^>]*>(?P<title>.*?)<a class="anchor-link".*?</a></(?P=tag)>'
-    return re.sub(pattern, heading, content, flags=re.DOTALL)
+def _drawings(cell: dict[str, Any]) -> list[str]:
+    data = [output["data"] for output in cell.get("outputs", ()) if "data" in output]
+    return [_joined(drawing["image/svg+xml"]) for drawing in data if "image/svg+xml" in drawing]
 
 
-def formulas(content: str) -> str:
-    r"""Jupyter's $…$ as the ``\(…\)`` that docs/hooks/maths.py typesets."""
-    return FORMULA.sub(lambda found: found[1] or rf'<span class="arithmatex">\({found[3]}\)</span>', content)
-
-
-def on_page_content(content: str, page: Any, config: Any, files: Any) -> str:
-    if not page.file.src_uri.endswith(".ipynb"):
-        return content
-    source = Path(page.file.abs_src_path)
-    words = WORDS[config.theme["language"]]
-    notebook = json.loads(source.read_text(encoding="utf-8"))
-    for entry, anchor in zip(_entries(page.toc), anchors(notebook), strict=True):
-        entry.id = anchor
-    ids = anchors(notebook)
-    parts, charts = [], 0
-    for kind, cell in cells(content):
-        match kind:
-            case "text":
-                parts.append(formulas(headings(cell, ids, config.mdx_configs["toc"]["permalink_title"])))
-            case "code":
-                parts.append(block(cell, "python"))
-            case "output":
-                parts.append(block(cell, "text", " output"))
-            case "chart":
-                charts += 1
-                for palette, svg in (("light", cell), ("dark", python("-m", "roofline_calc.palette", stdin=cell))):
-                    files.append(File.generated(config, f"{source.stem}/chart-{charts}.{palette}.svg", content=svg))
-                parts.append(_figure(cell, f"chart-{charts}", words["chart"]))
-    title, rest = parts[0].split("</h1>", 1)
-    download = f'<p><a href="{source.name}" download>{words["download"]}</a></p>'
-    return "\n".join([f"{title}</h1>{download}{rest}", *parts[1:]])
-
-
-def _entries(toc: Any) -> Iterator[Any]:
-    for entry in toc:
-        yield entry
-        yield from _entries(entry.children)
+def _joined(lines: str | list[str]) -> str:
+    """Notebooks store a text as one string or as its lines."""
+    return "".join(lines)
 
 
 def _figure(svg: str, src: str, label: str) -> str:
@@ -113,3 +85,22 @@ def _figure(svg: str, src: str, label: str) -> str:
         for palette in ("light", "dark")
     )
     return f'<figure><div class="scroll chart" role="group" aria-label="{label}" tabindex="0">{images}</div></figure>'
+
+
+def on_files(files: Any, config: Any) -> Any:
+    for file in [file for file in files if file.src_uri.endswith(".ipynb")]:
+        page = NotebookFile(file, config)
+        files.remove(file)
+        files.append(page)
+        folder = Path(page.dest_uri).parent
+        download = (folder / Path(file.src_uri).name).as_posix()
+        files.append(File.generated(config, download, abs_src_path=file.abs_src_path))
+        for name, svg in charts(page.notebook):
+            files.append(File.generated(config, (folder / name).as_posix(), content=svg))
+    return files
+
+
+def on_page_read_source(page: Any, config: Any) -> str | None:
+    if isinstance(page.file, NotebookFile):
+        return markdown(page.file.notebook, Path(page.file.src_uri).name, config.theme["language"])
+    return None

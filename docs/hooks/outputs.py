@@ -1,9 +1,9 @@
 """A fenced block ```` ```output ```` holds a command; the page shows the command and what it prints."""
 
-import contextlib
+import json
 import re
 import shlex
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from pymdownx.superfences import SuperFencesException
 BLOCK = re.compile(r"^[ ]*```output\n[ ]*(.+)\n[ ]*```$", re.MULTILINE)
 
 _pool = ThreadPoolExecutor(1)
+_ahead: Future[dict[str, str]] | None = None
 
 
 def output_of(command: str) -> str:
@@ -24,7 +25,8 @@ def output_of(command: str) -> str:
     program, *arguments = shlex.split(command) or [""]
     if program != "python":
         raise ComputationError(f"an output block holds one command that begins with `python`, not {command!r}")
-    return python(*arguments)
+    known = _ahead.result() if _ahead else {}
+    return known[command.strip()] if command.strip() in known else python(*arguments)
 
 
 def output_block(source: str, language: str, class_name: str, options: Any, md: Any, **kwargs: Any) -> str:
@@ -38,18 +40,21 @@ def output_block(source: str, language: str, class_name: str, options: Any, md: 
     return block
 
 
-def run_ahead(commands: list[str]) -> None:
-    """Have the commands run, so that the pages find their outputs made; a failure comes again, with the page's name."""
-    for command in commands:
-        with contextlib.suppress(ComputationError):
-            output_of(command)
+def run_ahead(commands: list[str]) -> dict[str, str]:
+    """What all the commands print; nothing where one fails, for then each is run alone, and its page is named."""
+    try:
+        outputs = json.loads(python("docs/hooks/commands.py", stdin=json.dumps(commands)))
+    except ComputationError:
+        return {}
+    return dict(zip(commands, outputs, strict=True))
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Run the commands of all pages while the first ones are being rendered."""
-    pages = sorted(Path(config.docs_dir).glob("**/*.md"))
-    commands = [command for page in pages for command in BLOCK.findall(page.read_text(encoding="utf-8"))]
-    _pool.submit(run_ahead, commands)
+    """Run the commands of all pages of both languages while the first pages are being rendered."""
+    global _ahead
+    pages = sorted(Path(config.docs_dir).parent.glob("??/**/*.md"))
+    commands = [command.strip() for page in pages for command in BLOCK.findall(page.read_text(encoding="utf-8"))]
+    _ahead = _pool.submit(run_ahead, sorted(set(commands)))
     return files
 
 
