@@ -1,6 +1,9 @@
 """What an author's mistake does: the strict build stops, and says which page and why."""
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,6 +61,55 @@ def test_a_mistake_stops_the_build_and_is_named(copy, tmp_path_factory, mistake)
     assert done.returncode != 0
     for pattern in expected:
         assert re.search(pattern, done.stderr), done.stderr[-2000:]
+
+
+REBUILD = """
+import sys
+from pathlib import Path
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+
+for edited in (None, *sys.argv[2:]):
+    if edited:
+        with Path(edited).open("a", encoding="utf-8") as file:
+            file.write("\\n\\n# 又添了几个字\\n")
+    config = load_config("mkdocs.yml", site_dir=sys.argv[1], strict=True)
+    config.plugins.on_startup(command="serve", dirty=False)
+    build(config)
+"""
+
+
+def test_what_a_running_server_builds_is_what_a_fresh_build_gives(copy, tmp_path_factory):
+    """Though it renders only what has changed: a page of each language, a listing, a heading that others link to."""
+    again, fresh = tmp_path_factory.mktemp("again"), tmp_path_factory.mktemp("fresh")
+    edited = ("docs/zh/lesson.md", "docs/en/accounting.md", "snippets/own/hardware.toml", "docs/zh/index.md")
+    env = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    subprocess.run([sys.executable, "-c", REBUILD, str(again), *edited], cwd=copy, env=env, check=True)
+    assert mkdocs_build(copy, fresh).returncode == 0
+    written = [{path.relative_to(root) for path in root.rglob("*")} for root in (again, fresh)]
+    assert written[0] == written[1]
+    different = [
+        str(path)
+        for path in written[0]
+        if (fresh / path).is_file()
+        and path.suffix != ".gz"
+        and (again / path).read_bytes() != (fresh / path).read_bytes()
+    ]
+    assert different == []
+    assert "又添了几个字" in (again / "lesson" / "index.html").read_text(encoding="utf-8")
+
+
+def test_a_broken_link_stops_every_rebuild_until_it_is_mended(copy, tmp_path_factory):
+    """Not only the first, after which its page could be taken for unchanged."""
+    script = REBUILD.replace(
+        "    build(config)", "    try:\n        build(config)\n    except Exception as e: print(repr(e))"
+    )
+    script = script.replace("for edited in (None, *sys.argv[2:])", "for edited in (None, *sys.argv[2:], *sys.argv[2:])")
+    append("docs/zh/index.md", "[没有](gone.md)")(copy)
+    into, env = tmp_path_factory.mktemp("site"), os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run([sys.executable, "-c", script, str(into), "docs/zh/interview.md"], cwd=copy, env=env,
+                          capture_output=True, text=True, encoding="utf-8", check=True)  # fmt: skip
+    assert done.stdout.count("Aborted with 1 warnings") == 3
 
 
 def test_a_formula_that_changes_changes_the_pages(copy, tmp_path_factory):

@@ -1,14 +1,18 @@
 """The build's own functions, called without MkDocs."""
 
 import html
+import re
 
 import computed
 import expressions
+import jieba
 import languages
 import maths
 import outputs
 import pytest
+import words
 from bs4 import BeautifulSoup
+from conftest import ROOT
 from evaluate import evaluate
 
 
@@ -129,3 +133,21 @@ def test_what_was_computed_is_kept_for_the_next_build_of_the_same_sources(tmp_pa
     assert (tmp_path / "runs").read_text() == "."
     counted.write_text("print(2)")
     assert computed.python("snippets/counted.py") == "2\n"
+
+
+def test_a_part_of_the_dictionary_cuts_the_pages_as_the_whole_does():
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "zh").glob("*.md")))
+    runs = re.findall(r"[\u4e00-\u9fff]+", text)
+    assert len(runs) > 1000
+    part = jieba.Tokenizer(str(words.dictionary(words.characters_of([ROOT / "docs" / "zh"]))))
+    whole = jieba.Tokenizer()
+    assert [part.lcut(run) for run in runs] == [whole.lcut(run) for run in runs]
+    assert part.total == whole.total
+    assert len(part.FREQ) < len(whole.FREQ) / 3
+
+
+def test_a_command_prints_the_same_run_among_others_as_alone():
+    commands = ["python snippets/own_model.py", "python -m roofline_calc ops --help", "python snippets/calculator.py"]
+    together = outputs.run_ahead(commands)
+    assert together == {command: computed.python(*command.split()[1:]) for command in commands}
+    assert outputs.run_ahead([*commands, "python -m roofline_calc nonsense"]) == {}  # then each is run alone

@@ -85,6 +85,7 @@ def on_pre_build(config: Any) -> None:
 def on_build_error(error: Exception) -> None:
     if _aside is not None:
         _aside.terminate()
+        _aside.join()
 
 
 def on_post_build(config: Any) -> None:
@@ -105,6 +106,8 @@ def on_post_build(config: Any) -> None:
 
 def build_english_aside(config: Any) -> None:
     """In a process of its own, which ends with status 1 when the build does not succeed; the build says why."""
+    global _aside
+    _aside = None  # there is none beside this one
     try:
         build_english(config)
     except Abort:
