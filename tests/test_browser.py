@@ -97,20 +97,6 @@ def test_axe_finds_nothing(watch, language, path):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_number_tells_its_expression_to_mouse_and_keyboard(watch, language):
-    page = watch.open(language, "lesson")
-    number = page.locator("article data.computed").first
-    number.scroll_into_view_if_needed()
-    tooltip = page.locator(".md-tooltip2__inner", has_text="attn_intensity(28, 4, 'decode', 2048)")
-    number.hover()
-    tooltip.wait_for(state="visible")
-    page.mouse.move(0, 0)
-    tooltip.wait_for(state="hidden")
-    number.focus()
-    tooltip.wait_for(state="visible")
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_copy_button_takes_the_whole_listing(watch, language):
     page = watch.open(language, "lesson")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])

@@ -330,3 +330,17 @@ def test_the_chart_has_the_axes_of_the_static_ones():
     assert (round(0.75 * 0.4 * 1.008, 1), round(3.15 * 165.2)) == (0.3, 520)
     assert "0.75 * low * bandwidth / 1e12, 3.15 * peak / 1e12" in figure
     assert set(explorer_code.SHAPE_FIELDS) <= set(MODELS["qwen2.5-7b"].__dataclass_fields__)
+
+
+@both_languages
+def test_the_address_names_the_chosen_operator(watch, language):
+    page = opened(watch, language, "?batch=64&operator=down_proj")
+    detail = page.locator(".explorer .detail")
+    expect(detail).to_contain_text("down_proj")
+    page.locator('.point[data-operator="attention"]').click(force=True)
+    assert page.url.endswith("?operator=attention&batch=64")
+    page.reload(wait_until="networkidle")
+    expect(detail).to_contain_text("attention")
+    page.goto(page.url.replace("attention", "nonsense"), wait_until="networkidle")
+    expect(detail).to_contain_text("q_proj")
+    assert watch.complaints == []

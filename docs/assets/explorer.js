@@ -128,7 +128,7 @@ export class Explorer {
 
   // Only what differs from the start is in the address.
   toQuery(state) {
-    const kept = ["model", "accelerator", "dtype", "mask", "traffic", ...this.fields(state)];
+    const kept = ["model", "accelerator", "dtype", "mask", "traffic", "operator", ...this.fields(state)];
     return new URLSearchParams(kept.filter((key) => state[key] !== this.start[key]).map((key) => [key, state[key]])).toString();
   }
 
@@ -143,6 +143,7 @@ export class Explorer {
     choose("dtype", Object.keys(accelerators[state.accelerator].roofs));
     choose("mask", masks);
     choose("traffic", traffics);
+    if (asked.get("operator")) state.operator = asked.get("operator");
     for (const field of this.fields(state)) {
       const text = asked.get(field);
       if (text !== null) state[field] = field === "query_tokens" && text === "S" ? "S" : Number(text || NaN);
@@ -322,7 +323,7 @@ export async function mount(root) {
 
 class Panel {
   constructor(root, explorer, words) {
-    Object.assign(this, { root, explorer, words, id: `explorer${++mounted}`, inputs: {}, chosen: null });
+    Object.assign(this, { root, explorer, words, id: `explorer${++mounted}`, inputs: {} });
     this.state = explorer.fromQuery(location.search);
     this.build();
     new ResizeObserver(() => this.draw()).observe(this.place);
@@ -458,7 +459,8 @@ class Panel {
     const width = this.place.clientWidth;
     if (!width) return;
     const { state, words } = this, found = this.explorer.compute(state);
-    if (!found.rows.some((row) => row.operator === this.chosen)) this.chosen = found.rows[0].operator;
+    const [first] = found.rows;
+    this.chosen = (found.rows.find((row) => row.operator === state.operator) ?? first).operator;
     this.chart.draw(width, this.explorer, found, this.chosen);
     write(this.summary, words.step(scaled(found.step.seconds, "s"), significant(Number(found.step.tokens_per_second.toPrecision(4)))));
     write(this.rest, found.roofs.rest === found.roofs.linear ? "" : words.rest(this.wide()));
@@ -491,8 +493,10 @@ class Panel {
     });
   }
 
+  // Looking at an operator is no turn of a knob: the address follows, but the back button does not stop there.
   choose(operator) {
-    this.chosen = operator;
+    this.chosen = this.state.operator = this.wanted.operator = operator;
+    history.replaceState(null, "", this.address());
     for (const [name, point] of this.chart.points) point.setAttribute("aria-pressed", name === operator);
     for (const row of this.body.rows) row.cells[0].firstChild.setAttribute("aria-pressed", row.cells[0].textContent === operator);
     this.describe();
@@ -510,7 +514,11 @@ class Panel {
 
   // The address says what is shown; the back button takes one turn of a knob back.
   remember() {
-    const query = this.explorer.toQuery(this.state), address = `${location.pathname}${query && `?${query}`}${location.hash}`;
-    if (address !== `${location.pathname}${location.search}${location.hash}`) history.pushState(null, "", address);
+    if (this.address() !== `${location.pathname}${location.search}${location.hash}`) history.pushState(null, "", this.address());
+  }
+
+  address() {
+    const query = this.explorer.toQuery(this.state);
+    return `${location.pathname}${query && `?${query}`}${location.hash}`;
   }
 }

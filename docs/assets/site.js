@@ -30,3 +30,11 @@ for (const place of document.querySelectorAll("[data-mount]")) {
   place.classList.add("waiting");
   near.observe(place);
 }
+
+// How a number was worked out is shown when a reader points at it, reaches it with Tab, or touches it.
+for (const kind of ["pointerover", "focusin", "click"])
+  document.addEventListener(kind, ({ target, pointerType }) => {
+    const number = target.closest(".computed");
+    if (number && "popover" in number && !(kind === "pointerover" && pointerType !== "mouse"))
+      import(new URL("calculation.js", assets)).then(({ show }) => show(number));
+  });

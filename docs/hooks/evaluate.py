@@ -1,13 +1,15 @@
 """Evaluate replacement fields with the names of roofline_calc: a JSON list in, a JSON list out.
 
 Run by the build in a subprocess. For the field ``expression:format`` of an f-string the answer is
-``{"text": …, "value": …, "expression": …}``, or ``{"error": …}``.
+``{"text": …, "value": …, "expression": …}``, with ``"state"`` where the explorer can show it, or ``{"error": …}``.
 """
 
 import ast
 import json
 import sys
 from typing import Any
+
+import states
 
 import roofline_calc
 
@@ -23,10 +25,16 @@ def evaluate(field: str) -> dict[str, str]:
                 pass
             case _:
                 raise SyntaxError("not one f-string replacement field, as in {{ expression:.1f }}")
-        value = _eval(ast.Expression(expression))
-        return {"text": _eval(tree), "value": str(value), "expression": ast.unparse(expression)}
+        value = _value(expression)
+        answer = {"text": _eval(tree), "value": str(value), "expression": ast.unparse(expression)}
+        state = states.query_of(expression, value, _value)
+        return answer if state is None else answer | {"state": state}
     except Exception as error:  # whatever an author's expression can raise; the build names it
         return {"error": f"{type(error).__name__}: {error}"}
+
+
+def _value(expression: ast.expr) -> Any:
+    return _eval(ast.Expression(expression))
 
 
 def _eval(tree: ast.Expression) -> Any:

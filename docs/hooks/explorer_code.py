@@ -13,6 +13,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from states import DEFAULTS, LIMITS, MASKS, SHAPE_FIELDS, TRAFFICS, WIDTH_FIELDS
 from symbolic import TraceError, function, positive, trace, whole
 
 from roofline_calc import (
@@ -29,23 +30,6 @@ from roofline_calc import (
     attainable,
     ridge_point,
 )
-
-MASKS, TRAFFICS = ("causal", "none"), ("kv-only", "q+kv+o")
-
-# What a field of the explorer accepts: the least and the greatest value. Fields in WHOLE take whole numbers.
-LIMITS: dict[str, tuple[float, float]] = {
-    "batch": (1, 2**16), "context": (1, 2**24), "query_tokens": (1, 2**24),
-    "weights": (0.125, 16), "activations": (0.125, 16), "kv": (0.125, 16),
-    "hidden": (1, 2**20), "layers": (1, 2**10), "n_q": (1, 2**12), "n_kv": (1, 2**12), "head_dim": (1, 2**12),
-    "intermediate": (1, 2**20), "vocab": (1, 2**24),
-}  # fmt: skip
-WIDTH_FIELDS = ("weights", "activations", "kv")
-SHAPE_FIELDS = ("hidden", "layers", "n_q", "n_kv", "head_dim", "intermediate", "vocab")
-
-DEFAULTS: dict[str, Any] = {  # as in snippets/explorer.py
-    "model": "qwen2.5-7b", "accelerator": "rtx-4090", "dtype": "bf16", "mask": "causal", "traffic": "q+kv+o",
-    "batch": 256, "context": 512, "query_tokens": 1, "weights": 2, "activations": 2, "kv": 2,
-}  # fmt: skip
 
 UNUSED = ("moe.weight_width",)  # the explorer's own widths replace those of the checkpoint
 

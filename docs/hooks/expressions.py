@@ -76,9 +76,13 @@ def fill(
 
 
 def number(result: dict[str, str]) -> str:
-    """A number with its full value and, on hover and keyboard focus, the expression that made it."""
+    """A number with its full value, the expression that made it and the explorer's state that shows it, if any.
+
+    assets/calculation.js shows them on hover, focus and touch; without JavaScript a mouse still finds the expression.
+    """
     value, expression = (html.escape(result[key]).replace("|", "&#124;") for key in ("value", "expression"))
-    return f'<data class="computed" value="{value}" title="{expression}" tabindex="0">{result["text"]}</data>'
+    state = f' data-state="{html.escape(result["state"])}"' if "state" in result else ""
+    return f'<data class="computed" value="{value}" title="{expression}"{state} tabindex="0">{result["text"]}</data>'
 
 
 def _substitute(markdown: str, in_text: Callable[[str, int], str], bare: Callable[[str, int], str]) -> str:
