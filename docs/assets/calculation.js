@@ -9,11 +9,11 @@ const panel = Object.assign(element("span", "calculation"), { id: "calculation",
 const code = element("code"), value = element("span"), link = element("a");
 panel.append(code, value, link);
 
-let number = null, leaving;
+let number = null, dismissed = null, leaving;
 
 export function show(wanted) {
   clearTimeout(leaving);
-  if (wanted === number) return;
+  if (wanted === number || wanted === dismissed) return;
   hide();
   number = wanted;
   number.dataset.expression ??= number.title;
@@ -51,6 +51,7 @@ const inside = (node) => node instanceof Node && (panel.contains(node) || number
 addEventListener("keydown", ({ key }) => {
   if (key !== "Escape" || !number) return;
   if (panel.contains(document.activeElement)) number.focus();
+  dismissed = number;  // until the reader turns to something else
   hide();
 });
 // With a mouse there is time to move from the number to the link; what has the focus stays.
@@ -59,6 +60,15 @@ addEventListener("pointerout", ({ pointerType, relatedTarget }) => {
   clearTimeout(leaving);
   leaving = setTimeout(hide, 300);
 });
-addEventListener("pointerover", ({ target }) => inside(target) && clearTimeout(leaving));
-addEventListener("pointerdown", ({ target }) => inside(target) || hide());
-addEventListener("focusout", ({ relatedTarget }) => relatedTarget && !inside(relatedTarget) && hide());
+addEventListener("pointerover", ({ target }) => {
+  if (inside(target)) clearTimeout(leaving);
+  if (target !== dismissed) dismissed = null;
+});
+addEventListener("pointerdown", ({ target }) => {
+  dismissed = null;
+  if (!inside(target)) hide();
+});
+addEventListener("focusout", ({ relatedTarget }) => {
+  dismissed = null;
+  if (relatedTarget && !inside(relatedTarget)) hide();
+});
