@@ -379,7 +379,7 @@ class Panel {
     return html("div", { className: "knob" }, html("label", { htmlFor: input.id, textContent: this.words[key] }), input);
   }
 
-  // A field, with a slider of powers of two beside it where a step is given.
+  // A field, with a slider beside it where a step is given: so many powers of two from one stop to the next.
   number(field, label, step) {
     const id = `${this.id}-${field}`, [low, high] = this.explorer.presets.limits[field];
     const input = html("input", { id, type: "text", inputMode: "decimal", autocomplete: "off", aria: { describedby: `${id}-error` } });
@@ -389,11 +389,13 @@ class Panel {
     const knob = html("div", { className: "knob" }, html("label", { htmlFor: id, textContent: label }), input);
     this.inputs[field] = { input, error };
     if (step) {
-      const slider = html("input", { type: "range", min: Math.log2(low), max: Math.log2(high), step, aria: { label: this.words.slider(label) } });
-      const whole = !this.explorer.presets.widths.includes(field);
-      slider.addEventListener("input", () => this.turn(field, whole ? Math.round(2 ** slider.value) : 2 ** slider.value));
+      const whole = !this.explorer.presets.widths.includes(field), [from, to] = [Math.log2(low), Math.log2(high)];
+      const powers = Array.from({ length: (to - from) / step + 1 }, (_, i) => 2 ** (from + i * step));
+      const stops = whole ? [...new Set(powers.map(Math.round))] : powers;
+      const slider = html("input", { type: "range", min: 0, max: stops.length - 1, step: 1, aria: { label: this.words.slider(label) } });
+      slider.addEventListener("input", () => this.turn(field, stops[slider.value]));
       slider.addEventListener("change", () => this.remember());
-      this.inputs[field].slider = slider;
+      Object.assign(this.inputs[field], { slider, stops });
       knob.append(slider);
     }
     knob.append(error);
@@ -443,11 +445,11 @@ class Panel {
       dtype.replaceChildren(...dtypes.map((name) => html("option", { value: name, textContent: name })));
     const L = state.query_tokens;
     const phase = this.phase === "chunk" && L !== "S" ? "chunk" : L === "S" ? "prefill" : L === 1 ? "decode" : "chunk";
-    for (const [key, { input, slider, error }] of Object.entries(this.inputs)) {
+    for (const [key, { input, slider, stops, error }] of Object.entries(this.inputs)) {
       const value = key === "phase" ? phase : explorer.value(state, key);
       const typing = key === source && document.activeElement === input;
       if (!typing && !(error && error.textContent) && input.value !== String(value)) input.value = value;
-      if (slider && document.activeElement !== slider) slider.value = Math.log2(value);
+      if (slider && document.activeElement !== slider) slider.value = stops.findLastIndex((stop) => stop <= value);
       slider?.setAttribute("aria-valuetext", significant(value));
     }
     this.shape.hidden = this.wanted.model !== CUSTOM;
