@@ -10,6 +10,7 @@ whose sizes are symbols: it serves the reader's own shapes as well.
 import json
 from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -115,12 +116,12 @@ def _functions(example: Model) -> dict[str, str]:
     return {
         "kernels": written("Model.matrix_kernels", lambda: shown(model.matrix_kernels(sequences, precision=widths))),
         "attention": _object({
-            f"{mask} {traffic}": written("Model.attention_costs", lambda m=mask, t=traffic: attention(m, t))
+            f"{mask} {traffic}": written("Model.attention_costs", partial(attention, mask, traffic))
             for mask in MASKS for traffic in TRAFFICS
         }),
         "step": written("Report", step),
         "crossings": _object({
-            name: written(f"Linear.crossing of {name}", lambda line=line: line.crossing(ridge, widths))
+            name: written(f"Linear.crossing of {name}", partial(line.crossing, ridge, widths))
             for name, line in layers.items()
         }),
     }  # fmt: skip

@@ -113,7 +113,7 @@ def checked(question: dict[str, Any], found: Answers) -> dict[str, Any]:
     answer, tolerance = float(found[question["answer"]]["value"]), question["tolerance"]
     if abs(question["stated"] / answer - 1) > tolerance:
         raise QuizError(f"{name}: states {question['stated']}, but {question['answer']} is {answer}")
-    slips = [
+    slips: list[dict[str, Any]] = [
         {"value": float(found[slip["value"]]["value"]), "say": prose(slip["say"], found)} for slip in question["slip"]
     ]
     for slip, source in zip(slips, question["slip"], strict=True):

@@ -146,5 +146,5 @@ def _symbols(value: Any) -> set[sp.Symbol]:
         case dict():
             return set().union(*(_symbols(part) for part in value.values()))
         case sp.Basic():
-            return value.free_symbols
+            return set(value.free_symbols)
     return set()
