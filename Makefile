@@ -5,16 +5,16 @@ export NO_MKDOCS_2_WARNING := 1
 
 .PHONY: serve build test bench lint notebook clean
 
-serve: .venv/site.done  ## both languages on http://127.0.0.1:8000/, reloading on every edit
+serve: .venv/site.done node_modules/.done  ## both languages on http://127.0.0.1:8000/, reloading on every edit
 	$(VENV)/python -m mkdocs serve --strict
 
-build: .venv/site.done  ## both languages into site/
+build: .venv/site.done node_modules/.done  ## both languages into site/
 	$(VENV)/python -m mkdocs build --strict
 
-test: .venv/test.done lint  ## every test; those of the browser need Chromium
+test: .venv/test.done node_modules/.done lint  ## every test; those of the browser need Chromium
 	$(VENV)/python -m pytest -n 2
 
-bench: .venv/test.done  ## how fast the calculator and the site are here; prints only; wants Chromium
+bench: .venv/test.done node_modules/.done  ## how fast the calculator and the site are here; prints only; wants Chromium
 	$(VENV)/python bench/calculator.py
 	$(VENV)/python bench/site.py
 	$(VENV)/python bench/explorer.py
@@ -27,7 +27,7 @@ notebook: .venv/test.done  ## run the lab's notebook here, and store it with its
 	$(VENV)/python docs/notebook/lab_notebook.py
 
 clean:
-	rm -rf site .cache .venv
+	rm -rf site .cache .venv node_modules
 
 .venv/site.done: requirements/site.txt requirements/constraints.txt
 	$(PYTHON) -m venv .venv
@@ -36,4 +36,10 @@ clean:
 
 .venv/test.done: .venv/site.done requirements/test.txt requirements/constraints.txt
 	$(VENV)/python -m pip install --quiet -r requirements/test.txt
+	touch $@
+
+# Python for the browser comes from npm; where there is no npm, it comes from PyPI into the virtual environment first.
+node_modules/.done: package.json package-lock.json .venv/site.done requirements/npm.txt
+	command -v npm >/dev/null || $(VENV)/python -m pip install --quiet -r requirements/npm.txt
+	PATH="$$PATH:$(CURDIR)/$(VENV)" npm ci --ignore-scripts --no-audit --no-fund
 	touch $@

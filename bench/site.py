@@ -36,6 +36,7 @@ def copy_to(folder: Path) -> Path:
             shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, folder / part)
+    (folder / "node_modules").symlink_to(ROOT / "node_modules")
     return folder
 
 

@@ -90,6 +90,7 @@ def copy(tmp_path: Path) -> Path:
             shutil.copytree(source, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, tmp_path / part)
+    (tmp_path / "node_modules").symlink_to(ROOT / "node_modules")
     return tmp_path
 
 

@@ -1,0 +1,97 @@
+"""Python for the browser: what a listing marked ``.run`` needs to run in its page.
+
+Pyodide comes from npm (package.json) and is served from the site itself, once for both languages: the English site
+lies in the Chinese one and refers to its copy. The page's part is assets/run.js; the worker's, assets/run-worker.js.
+"""
+
+import gzip
+import io
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from computed import ROOT
+from languages import SITES
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File
+from mkdocs.utils import get_relative_url
+
+PYODIDE = ROOT / "node_modules" / "pyodide"
+FOLDER = "assets/pyodide/"
+SCRIPTS = {"pyodide.mjs": "pyodide.js", "pyodide.asm.mjs": "pyodide.asm.js"}  # many servers do not know .mjs
+WASM, LIBRARY = "pyodide.asm.wasm", "python_stdlib.zip"
+PARTS = ("roofline_calc/*.py", "roofline_calc/*.toml", "snippets/own/*")  # what the programs import and read
+BLOCK = '<div class="run highlight"'
+NOTICE = """\
+Files of Pyodide {version}, unmodified: two are renamed, one is compressed. Pyodide is licensed under the MPL 2.0, its
+source is at https://github.com/pyodide/pyodide. It contains CPython, under the PSF License, https://www.python.org/.
+"""
+
+
+def version() -> str:
+    """The version of Pyodide that is installed.
+
+    Raises:
+        PluginError: none is.
+    """
+    package = PYODIDE / "package.json"
+    if not package.is_file():
+        raise PluginError(
+            "node_modules/pyodide, which runs the pages' programs in the browser, is missing. `make serve` and `make build` "
+            "install it; so does `npm ci --ignore-scripts`, after `pip install -r requirements/npm.txt` where there is no npm."
+        )
+    return str(json.loads(package.read_text(encoding="utf-8"))["version"])
+
+
+def compressed() -> Path:
+    """The WebAssembly, gzipped so that it is as small on any host: made once after an `npm ci`, which throws it out."""
+    kept = ROOT / "node_modules" / ".cache" / f"pyodide-{version()}" / f"{WASM}.gz"
+    if not kept.is_file():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = kept.with_suffix(f".{os.getpid()}")  # two builds may run at once
+        unfinished.write_bytes(gzip.compress((PYODIDE / WASM).read_bytes(), mtime=0))
+        unfinished.replace(kept)
+    return kept
+
+
+def programs() -> bytes:
+    """The calculator and the runner as a zip archive; the same bytes for the same files."""
+    out = io.BytesIO()
+    files = {path.relative_to(ROOT).as_posix(): path for part in PARTS for path in sorted(ROOT.glob(part))}
+    files["runner.py"] = Path(__file__).with_name("runner.py")
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, path in files.items():
+            archive.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+def address(language: str) -> str:
+    """A script that tells a language's pages where Python lies, what is fetched of it, and that it has no packages."""
+    up = get_relative_url(FOLDER, f"{SITES[language][2]}assets/")
+    size = compressed().stat().st_size + (PYODIDE / LIBRARY).stat().st_size
+    info = json.loads((PYODIDE / "pyodide-lock.json").read_text(encoding="utf-8"))["info"]
+    return (
+        f'export const folder = new URL("{up}", import.meta.url).href;\n'
+        f"export const size = {size};\n"
+        f"export const lock = {json.dumps({'info': info, 'packages': {}})};\n"
+    )
+
+
+def on_files(files: Any, config: Any) -> Any:
+    language = config.theme["language"]
+    files.append(File.generated(config, "assets/runtime.js", content=address(language)))
+    if SITES[language][2]:
+        return files
+    served = {new: PYODIDE / old for old, new in SCRIPTS.items()}
+    served |= {f"{WASM}.gz": compressed(), LIBRARY: PYODIDE / LIBRARY}
+    for name, path in served.items():
+        files.append(File.generated(config, FOLDER + name, abs_src_path=str(path)))
+    files.append(File.generated(config, FOLDER + "programs.zip", content=programs()))
+    files.append(File.generated(config, FOLDER + "NOTICE.txt", content=NOTICE.format(version=version())))
+    return files
+
+
+def on_page_content(content: str, page: Any, config: Any, files: Any) -> str:
+    return content.replace(BLOCK, f'{BLOCK} data-mount="run"')
