@@ -43,6 +43,7 @@ ALLOWED = [
     (r"128 个(?:专家|权重)|128 (?:experts|weights)", "an input"),
     (r"^\d+\. ", "a list's number"),
     (r"1 GiB", "a unit"),
+    (r"约 6 MB|about 6 MB", "the size of Python for the browser: measured in test_run.py"),
     (r"1～2|1 to 2", "FLOPs per element moved by an element-wise operator: a bound, not a result"),
     (r"(?:约为|约|达到|都是|强度是|都钉在) ?[17]\b", "the two intensities"),
     (r"线性层 1、attention 7|attention (?:还)?是 7|权重的 1", "the two intensities"),

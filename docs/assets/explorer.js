@@ -367,7 +367,9 @@ class Panel {
     const buttons = html("p", { className: "buttons" },
       button(words.reset, () => { this.show({ ...this.explorer.start }); this.remember(); }),
       button(words.copy, async () => { await navigator.clipboard.writeText(this.code.textContent); this.said.textContent = words.copied; }), this.said);
-    const program = html("details", {}, html("summary", { textContent: words.python }), html("pre", {}, this.code));
+    const listing = html("div", { className: "run" }, html("pre", {}, this.code));
+    const program = html("details", {}, html("summary", { textContent: words.python }), listing);
+    program.addEventListener("toggle", async () => { this.restore = (await import("./run.js")).mount(listing, "explorer.py"); }, { once: true });
     this.root.replaceChildren(html("div", { className: "panel" }, knobs, widths, this.shape), this.place, this.summary, this.detail, this.rest, scroll,
       html("p", { className: "note", textContent: words.note }), buttons, program);
   }
@@ -453,7 +455,9 @@ class Panel {
       slider?.setAttribute("aria-valuetext", significant(value));
     }
     this.shape.hidden = this.wanted.model !== CUSTOM;
-    write(this.code, explorer.python(state));
+    const program = explorer.python(state);
+    if (this.code.textContent !== program) this.restore?.();  // an edit or an output of the last one
+    write(this.code, program);
     write(this.said, "");
   }
 

@@ -1,0 +1,76 @@
+// Python, in a worker that the page starts at the first "Run": CPython as WebAssembly (Pyodide), the calculator, and
+// docs/hooks/runner.py, which runs the reader's programs.
+import { folder, lock } from "./runtime.js";
+
+const LIMIT = 100_000;  // characters of output a program may show
+
+// Pyodide asks for its files by fetch; what comes is counted. The WebAssembly lies there gzipped, so that it is as small
+// on any host.
+const plainFetch = fetch;
+self.fetch = async (address, options) => {
+  const packed = String(address).endsWith(".wasm");
+  const answer = await plainFetch(packed ? `${address}.gz` : address, options);
+  if (!answer.ok) throw new TypeError(`${answer.status} ${answer.url}`);
+  const counter = new TransformStream({
+    transform(chunk, out) {
+      postMessage({ kind: "progress", bytes: chunk.byteLength });
+      out.enqueue(chunk);
+    },
+  });
+  answer.body.pipeTo(counter.writable).catch(lost);
+  const body = packed ? counter.readable.pipeThrough(new DecompressionStream("gzip")) : counter.readable;
+  return new Response(body, { headers: { "content-type": packed ? "application/wasm" : "application/zip" } });
+};
+
+const lost = () => postMessage({ kind: "lost" });
+const broken = (error) => postMessage({ kind: "broken", text: String(error) });
+
+// Pyodide only warns when this fails, and then waits for ever.
+const instantiate = WebAssembly.instantiateStreaming;
+WebAssembly.instantiateStreaming = (...source) => {
+  const made = instantiate(...source);
+  made.catch(broken);
+  return made;
+};
+
+async function start() {
+  const [{ loadPyodide }, { default: createPyodideModule }, programs] = await Promise.all([
+    import(`${folder}pyodide.js`), import(`${folder}pyodide.asm.js`),
+    plainFetch(`${folder}programs.zip`).then((answer) => answer.arrayBuffer()),
+  ]).catch(lost);
+  const python = await loadPyodide({ indexURL: folder, lockFileContents: lock, createPyodideModule });
+  python.unpackArchive(programs, "zip");
+  return python;
+}
+
+// No timer fires here while Python runs, so each write goes out at once; the page gathers them.
+function printer() {
+  let left = LIMIT;
+  return () => {
+    const decoder = new TextDecoder();
+    return (bytes) => {
+      const text = decoder.decode(bytes, { stream: true }), room = left;
+      left -= text.length;
+      if (room > 0) postMessage({ kind: "output", text: text.slice(0, room) });
+      if (room >= 0 && left < 0) postMessage({ kind: "cut" });
+      return bytes.length;
+    };
+  };
+}
+
+const started = start();
+onmessage = async ({ data: { code, name, missing } }) => {
+  try {
+    const python = await started;
+    postMessage({ kind: "ready" });
+    const write = printer();
+    python.setStdin({ stdin: () => null });  // input() finds the end of the file
+    python.setStdout({ write: write() });
+    python.setStderr({ write: write() });
+    const { run } = python.pyimport("runner"), from = performance.now();
+    const well = run(code, name, missing);
+    postMessage({ kind: "done", well, ms: performance.now() - from });
+  } catch (error) {
+    broken(error);
+  }
+};

@@ -1,0 +1,163 @@
+// Run and edit a listing in its page. Python is fetched and started, in a worker, at the first press of "Run".
+import { size } from "./runtime.js";
+
+const WORDS = {
+  zh: {
+    run: "运行", edit: "编辑", reset: "还原", stop: "停止", code: (name) => `编辑 ${name}`, output: (name) => `${name} 的输出`,
+    loading: (got, all) => `正在下载 Python，只需一次：${got} / ${all} MB`, starting: "正在启动 Python…", running: "正在运行…",
+    done: (ms) => `运行完毕，${ms} ms`, failed: "程序出错了，看输出的最后几行。", stopped: "已停止。",
+    lost: "网络断了，Python 没有下载完。连上网再按「运行」。", broken: (why) => `Python 停了：${why}。再按「运行」会重新启动。`,
+    cut: "输出太长，后面的不再显示。", missing: "网页里只有 Python 标准库和 roofline_calc。",
+  },
+  en: {
+    run: "Run", edit: "Edit", reset: "Reset", stop: "Stop", code: (name) => `Edit ${name}`, output: (name) => `Output of ${name}`,
+    loading: (got, all) => `Fetching Python, this once: ${got} of ${all} MB`, starting: "Starting Python…", running: "Running…",
+    done: (ms) => `Finished in ${ms} ms`, failed: "The program failed; its output ends with the reason.", stopped: "Stopped.",
+    lost: "The connection broke before all of Python was here. Once it is back, press Run again.", broken: (why) => `Python broke down: ${why}. Press Run to start it anew.`,
+    cut: "The output is too long; the rest is not shown.", missing: "In the page there are only Python's standard library and roofline_calc.",
+  },
+};
+const words = WORDS[document.documentElement.lang.slice(0, 2)] ?? WORDS.en;
+
+function html(tag, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}
+
+// ------------------------------------------------------------------- one Python for the page, one program at a time
+
+let worker, job, fetched;
+
+function start() {
+  const mine = worker = new Worker(new URL("run-worker.js", import.meta.url), { type: "module" });
+  fetched = 0;
+  // A worker that was stopped may still have last words.
+  mine.onmessage = ({ data }) => { if (mine === worker) hear(data); };
+  mine.onerror = () => { if (mine === worker) stop(words.lost); };
+}
+
+function hear({ kind, ...data }) {
+  if (kind === "progress") job?.loading(fetched += data.bytes);
+  else if (kind === "lost") stop(words.lost);
+  else if (kind === "broken") stop(words.broken(data.text));
+  else if (kind === "ready") job?.say(words.running);
+  else if (kind === "output") job?.print(data.text);
+  else if (kind === "cut") job?.print(`\n${words.cut}\n`);
+  else if (kind === "done") finish(data.well ? words.done(data.ms.toFixed()) : words.failed);
+}
+
+function finish(said) {
+  const ended = job;
+  job = undefined;
+  ended?.end(said);
+}
+
+// Nothing else interrupts a program that does not end. The next one finds a new Python.
+function stop(said) {
+  worker?.terminate();
+  worker = undefined;
+  finish(said);
+}
+
+// ------------------------------------------------------------------------------------------------ one listing
+
+// Gives back what makes the listing as it was, for one that changes.
+export function mount(root, name = root.querySelector(".filename").textContent) {
+  const code = root.querySelector("code"), listing = root.querySelector("pre");
+  const button = (label, act, hidden) => {
+    const made = html("button", { type: "button", className: "button", textContent: label, hidden });
+    made.addEventListener("click", act);
+    return made;
+  };
+  const run = button(words.run, press, false), edit = button(words.edit, open, false);
+  const reset = button(words.reset, restore, true), halt = button(words.stop, () => stop(words.stopped), true);
+  const bar = html("progress", { max: size, ariaHidden: true, hidden: true }), status = html("span", { role: "status" });
+  const output = html("pre", { className: "printed", role: "log", ariaLabel: words.output(name), tabIndex: 0, hidden: true });
+  let editor, printed = "", frame;
+  root.append(html("div", { className: "bar" }, run, edit, reset, halt, bar, status), output);
+
+  // A button that goes while it has the focus leaves it to another.
+  function hide(gone, heir) {
+    const focused = document.activeElement === gone;
+    gone.hidden = true;
+    if (focused) heir.focus();
+  }
+
+  function show() {
+    frame = undefined;
+    output.append(printed);
+    printed = "";
+  }
+
+  const mine = {
+    say(text) {
+      if (status.textContent !== text) status.textContent = text;
+      bar.hidden = true;
+    },
+    loading(bytes) {
+      this.say(bytes < size ? words.loading(Math.floor(bytes / 1e6), (size / 1e6).toFixed(1)) : words.starting);
+      bar.hidden = bytes >= size;
+      bar.value = bytes;
+    },
+    print(text) {
+      printed += text;
+      frame ??= requestAnimationFrame(show);
+    },
+    end(said) {
+      show();
+      this.say(said);
+      run.ariaDisabled = null;
+      hide(halt, run);
+      if (output.getBoundingClientRect().top < innerHeight) output.scrollIntoView({ block: "nearest" });
+    },
+  };
+
+  function press() {
+    if (job === mine) return;
+    if (job) stop(words.stopped);
+    job = mine;
+    output.replaceChildren();
+    output.hidden = halt.hidden = false;
+    run.ariaDisabled = "true";
+    mine.say(worker ? words.running : words.starting);
+    if (!worker) start();
+    worker.postMessage({ code: editor?.value ?? code.textContent, name, missing: words.missing });
+    output.scrollIntoView({ block: "nearest" });
+  }
+
+  function open() {
+    editor = html("textarea", { value: code.textContent, rows: Math.min(code.textContent.split("\n").length, 24), wrap: "off", spellcheck: false, autocapitalize: "off", ariaLabel: words.code(name) });
+    editor.setSelectionRange(0, 0);
+    editor.addEventListener("keydown", type);
+    listing.hidden = true;
+    listing.after(editor);
+    edit.hidden = true;
+    reset.hidden = false;
+    editor.focus();
+  }
+
+  function restore() {
+    if (job === mine) stop(words.stopped);
+    editor?.remove();
+    editor = undefined;
+    listing.hidden = edit.hidden = false;
+    output.hidden = true;
+    mine.say("");
+    hide(reset, edit);
+  }
+
+  function type(event) {
+    if (event.key !== "Enter" || event.isComposing) return;
+    if (event.ctrlKey || event.metaKey) {
+      event.preventDefault();
+      return press();
+    }
+    const line = editor.value.slice(0, editor.selectionStart).split("\n").at(-1), indent = line.match(/^ */)[0] + (/:\s*$/.test(line) ? "    " : "");
+    if (!indent) return;
+    event.preventDefault();
+    document.execCommand("insertText", false, `\n${indent}`);  // unlike a change of the value, it can be undone
+  }
+
+  return restore;
+}
