@@ -27,37 +27,60 @@ function html(tag, properties = {}, ...children) {
 
 // ------------------------------------------------------------------- one Python for the page, one program at a time
 
-let worker, job, fetched;
+const GRACE = 120;  // ms a program has to end when it is told to
+
+let worker, fetched;
+let job, state, leave;  // the listing whose program it is; starting, running or stopping; see run-worker.js
 
 function start() {
   const mine = worker = new Worker(new URL("run-worker.js", import.meta.url), { type: "module" });
   fetched = 0;
-  // A worker that was stopped may still have last words.
+  // A worker that was ended may still have last words.
   mine.onmessage = ({ data }) => { if (mine === worker) hear(data); };
-  mine.onerror = () => { if (mine === worker) stop(words.lost); };
+  mine.onerror = () => { if (mine === worker) end(words.lost); };
+}
+
+function begin(listing, program) {
+  if (job) end(words.stopped);
+  job = listing;
+  state = "starting";
+  leave = URL.createObjectURL(new Blob());
+  job.say(worker ? words.running : words.starting);
+  if (!worker) start();
+  worker.postMessage({ ...program, leave, missing: words.missing });
 }
 
 function hear({ kind, ...data }) {
   if (kind === "progress") job?.loading(fetched += data.bytes);
-  else if (kind === "lost") stop(words.lost);
-  else if (kind === "broken") stop(words.broken(data.text));
-  else if (kind === "ready") job?.say(words.running);
-  else if (kind === "output") job?.print(data.text);
-  else if (kind === "cut") job?.print(`\n${words.cut}\n`);
-  else if (kind === "done") finish(data.well ? words.done(data.ms.toFixed()) : words.failed);
+  else if (kind === "lost") end(words.lost);
+  else if (kind === "broken") end(words.broken(data.text));
+  else if (kind === "ready" && state === "starting") {
+    state = "running";
+    job.say(words.running);
+  } else if (kind === "output") job.print(data.text);
+  else if (kind === "cut") job.print(`\n${words.cut}\n`);
+  else if (kind === "done") finish(state === "stopping" ? words.stopped : data.well ? words.done(data.ms.toFixed()) : words.failed);
+}
+
+// A program that runs is interrupted. One that will not end, or has not begun, loses its worker; the next gets a new one.
+function stop() {
+  const told = leave, wait = state === "running" ? GRACE : 0;
+  state = "stopping";
+  URL.revokeObjectURL(leave);
+  setTimeout(() => { if (leave === told) end(words.stopped); }, wait);
+}
+
+function end(said) {
+  worker?.terminate();
+  worker = undefined;
+  finish(said);
 }
 
 function finish(said) {
   const ended = job;
-  job = undefined;
+  URL.revokeObjectURL(leave);
+  job = leave = undefined;
   ended?.end(said);
-}
-
-// Nothing else interrupts a program that does not end. The next one finds a new Python.
-function stop(said) {
-  worker?.terminate();
-  worker = undefined;
-  finish(said);
 }
 
 // ------------------------------------------------------------------------------------------------ one listing
@@ -71,7 +94,7 @@ export function mount(root, name = root.querySelector(".filename").textContent) 
     return made;
   };
   const run = button(words.run, press, false), edit = button(words.edit, open, false);
-  const reset = button(words.reset, restore, true), halt = button(words.stop, () => stop(words.stopped), true);
+  const reset = button(words.reset, restore, true), halt = button(words.stop, stop, true);
   const bar = html("progress", { max: size, ariaHidden: true, hidden: true }), status = html("span", { role: "status" });
   const output = html("pre", { className: "printed", role: "log", ariaLabel: words.output(name), tabIndex: 0, hidden: true });
   let editor, printed = "", frame;
@@ -115,14 +138,10 @@ export function mount(root, name = root.querySelector(".filename").textContent) 
 
   function press() {
     if (job === mine) return;
-    if (job) stop(words.stopped);
-    job = mine;
     output.replaceChildren();
     output.hidden = halt.hidden = false;
     run.ariaDisabled = "true";
-    mine.say(worker ? words.running : words.starting);
-    if (!worker) start();
-    worker.postMessage({ code: editor?.value ?? code.textContent, name, missing: words.missing });
+    begin(mine, { code: editor?.value ?? code.textContent, name });
     output.scrollIntoView({ block: "nearest" });
   }
 
@@ -138,7 +157,7 @@ export function mount(root, name = root.querySelector(".filename").textContent) 
   }
 
   function restore() {
-    if (job === mine) stop(words.stopped);
+    if (job === mine) stop();
     editor?.remove();
     editor = undefined;
     listing.hidden = edit.hidden = false;
