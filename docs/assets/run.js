@@ -5,14 +5,14 @@ const WORDS = {
   zh: {
     run: "运行", edit: "编辑", reset: "还原", stop: "停止", code: (name) => `编辑 ${name}`, output: (name) => `${name} 的输出`,
     loading: (got, all) => `正在下载 Python，只需一次：${got} / ${all} MB`, starting: "正在启动 Python…", running: "正在运行…",
-    done: (ms) => `运行完毕，${ms} ms`, failed: "程序出错了，看输出的最后几行。", stopped: "已停止。",
+    done: (ms) => `运行完毕，${ms} ms`, failed: "程序出错，原因在输出末尾。", stopped: "已停止。",
     lost: "网络断了，Python 没有下载完。连上网再按「运行」。", broken: (why) => `Python 停了：${why}。再按「运行」会重新启动。`,
     cut: "输出太长，后面的不再显示。", missing: "网页里只有 Python 标准库和 roofline_calc。",
   },
   en: {
     run: "Run", edit: "Edit", reset: "Reset", stop: "Stop", code: (name) => `Edit ${name}`, output: (name) => `Output of ${name}`,
     loading: (got, all) => `Fetching Python, this once: ${got} of ${all} MB`, starting: "Starting Python…", running: "Running…",
-    done: (ms) => `Finished in ${ms} ms`, failed: "The program failed; its output ends with the reason.", stopped: "Stopped.",
+    done: (ms) => `Finished in ${ms} ms`, failed: "It failed; the output ends with the reason.", stopped: "Stopped.",
     lost: "The connection broke before all of Python was here. Once it is back, press Run again.", broken: (why) => `Python broke down: ${why}. Press Run to start it anew.`,
     cut: "The output is too long; the rest is not shown.", missing: "In the page there are only Python's standard library and roofline_calc.",
   },
