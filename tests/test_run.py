@@ -1,0 +1,150 @@
+"""What runs in the page is ready for it: the runner on any CPython, Pyodide in the site once, each listing marked or not."""
+
+import gzip
+import io
+import json
+import re
+import subprocess
+import sys
+import zipfile
+
+import pages
+import pytest
+import runner
+import runtime
+from conftest import LANGUAGES, PAGES, ROOT, ROOTS
+from mkdocs.exceptions import PluginError
+
+NOTE = "only the standard library"
+NOT_RUN = {"gpu_lab.py: rotate", "gpu_lab.py: sweep"}  # parts of a program that needs PyTorch
+
+
+def run(capsys: pytest.CaptureFixture[str], code: str) -> tuple[bool, str, str]:
+    well = runner.run(code, "program.py", NOTE)
+    return well, *capsys.readouterr()
+
+
+def test_a_program_prints_and_ends_well(capsys):
+    assert run(capsys, "import sys\nprint(__name__, __file__, sys.argv)") == (
+        True, "__main__ program.py ['program.py']\n", "",
+    )  # fmt: skip
+
+
+def test_each_run_is_a_main_module_of_its_own(capsys):
+    before = sys.modules["__main__"]
+    run(capsys, "left = 1")
+    assert run(capsys, "print('left' in globals())")[1] == "False\n"
+    dataclass = """
+from __future__ import annotations
+from dataclasses import dataclass, KW_ONLY
+@dataclass
+class Shape:
+    _: KW_ONLY
+    M: int = 1
+print(Shape(M=2))
+"""
+    assert run(capsys, dataclass)[:2] == (True, "Shape(M=2)\n")  # it looks its annotations up in sys.modules
+    assert sys.modules["__main__"] is before
+
+
+def test_a_traceback_shows_the_programs_lines_and_no_others(capsys):
+    well, _, said = run(capsys, "def f(x):\n    return 1 / x\n\nprint('before')\nf(0)\n")
+    assert not well
+    assert re.findall(r'File "(.*)", line (\d+), in (.*)\n    (.*)', said) == [
+        ("program.py", "5", "<module>", "f(0)"), ("program.py", "2", "f", "return 1 / x"),
+    ]  # fmt: skip
+    assert said.endswith("ZeroDivisionError: division by zero\n")
+
+
+def test_a_traceback_is_that_of_a_program_in_a_file(capsys, tmp_path):
+    code = "def f():\n    try:\n        {}['M']\n    except KeyError as e:\n        raise ValueError(1) from e\nf()\n"
+    (tmp_path / "program.py").write_text(code, encoding="utf-8")
+    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert run(capsys, code)[2] == done.stderr.replace(f"{tmp_path}/", "")
+
+
+def test_a_syntax_error_names_its_line(capsys):
+    well, _, said = run(capsys, "M = 1\nprint(M\n")
+    assert not well
+    assert said.startswith('  File "program.py", line 2\n')
+    assert "SyntaxError: '(' was never closed" in said
+
+
+@pytest.mark.parametrize(
+    ("code", "well", "said"),
+    [("", True, ""), ("0", True, ""), ("3", False, ""), ("'no such model'", False, "no such model\n")],
+)
+def test_an_exit_ends_the_program_as_it_ends_a_process(capsys, code, well, said):
+    assert run(capsys, f"raise SystemExit({code})\nprint('never')") == (well, "", said)
+
+
+def test_an_unknown_module_says_what_there_is(capsys):
+    well, _, said = run(capsys, "import torhc")
+    assert not well
+    assert said.endswith(f"ModuleNotFoundError: No module named 'torhc'\n{NOTE}\n")
+
+
+def test_the_archive_has_all_that_the_programs_import_and_read():
+    archive = zipfile.ZipFile(io.BytesIO(runtime.programs()))
+    assert archive.testzip() is None
+    needed = {path.relative_to(ROOT).as_posix() for path in (ROOT / "roofline_calc").iterdir() if path.is_file()}
+    needed |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "snippets" / "own").iterdir()}
+    assert set(archive.namelist()) == needed | {"runner.py"}
+    assert runtime.programs() == runtime.programs()
+
+
+def test_both_languages_share_one_copy(site):
+    copies = [path.relative_to(site).as_posix() for path in site.rglob("*.wasm.gz")]
+    assert copies == ["assets/pyodide/pyodide.asm.wasm.gz"]
+    for language in LANGUAGES:
+        script = site / ROOTS[language] / "assets" / "runtime.js"
+        folder = re.search(r'new URL\("([^"]+)"', script.read_text(encoding="utf-8"))[1]
+        assert (script.parent / folder).resolve() == (site / "assets" / "pyodide").resolve()
+
+
+def test_the_files_are_pyodides_own(site):
+    served, package = site / "assets" / "pyodide", ROOT / "node_modules" / "pyodide"
+    assert gzip.decompress((served / "pyodide.asm.wasm.gz").read_bytes()) == (package / "pyodide.asm.wasm").read_bytes()
+    for old, new in (("pyodide.mjs", "pyodide.js"), ("pyodide.asm.mjs", "pyodide.asm.js"), ("python_stdlib.zip",) * 2):
+        assert (served / new).read_bytes() == (package / old).read_bytes()
+    assert runtime.version() in (served / "NOTICE.txt").read_text(encoding="utf-8")
+
+
+def test_the_first_run_fetches_what_the_lesson_says(site):
+    """§4.1: about 6 MB, and at most 8 in all; the progress display counts to the same number."""
+    folder = site / "assets" / "pyodide"
+    counted = sum((folder / name).stat().st_size for name in ("pyodide.asm.wasm.gz", "python_stdlib.zip"))
+    assert f"export const size = {counted};" in (site / "assets" / "runtime.js").read_text(encoding="utf-8")
+    assert round(counted / 1e6) == 6
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= 8e6
+
+
+def test_without_pyodide_the_build_stops_and_names_the_cure(monkeypatch, tmp_path):
+    monkeypatch.setattr(runtime, "PYODIDE", tmp_path)
+    with pytest.raises(PluginError, match=r"node_modules/pyodide.* is missing.*`npm ci --ignore-scripts`"):
+        runtime.version()
+
+
+def test_the_lock_file_names_no_registry_and_pins_what_package_json_pins():
+    lock = (ROOT / "package-lock.json").read_text(encoding="utf-8")
+    assert "://" not in lock
+    asked = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    assert asked == {"pyodide": json.loads(lock)["packages"]["node_modules/pyodide"]["version"]}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_python_listing_runs_or_is_known_not_to(language):
+    headers = [
+        text.split("--8<--")[0] for page in PAGES for kind, text in pages.structure(language, page) if kind == "code"
+    ]
+    titles = {
+        mark: {re.search(r'title="([^"]+)"', header)[1] for header in headers if header.startswith(mark)}
+        for mark in ("{ .python .run", "python ")
+    }
+    assert titles == {"{ .python .run": {"calculator.py", "snippets/own_model.py"}, "python ": NOT_RUN}
+
+
+def test_the_scripts_are_small(site):
+    """5 KB, gzipped as a server would."""
+    names = ("run.js", "run-worker.js", "runtime.js")
+    assert sum(len(gzip.compress((site / "assets" / name).read_bytes(), 9)) for name in names) <= 5_000

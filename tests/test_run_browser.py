@@ -1,0 +1,330 @@
+"""Run, Edit, Reset and Stop in real browsers: by mouse, keyboard and touch, wide and narrow, both languages, both palettes."""
+
+import http.server
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from conftest import LANGUAGES, PHONE, ROOT, ROOTS, SCHEMES, Watch
+from firefox import Firefox, firefox
+from playwright.sync_api import Browser, Locator, Page, expect
+
+WORDS = {
+    "zh": {
+        "run": "运行", "edit": "编辑", "reset": "还原", "stop": "停止", "code": "编辑 calculator.py",
+        "done": "运行完毕", "failed": "程序出错", "stopped": "已停止", "starting": "正在启动", "lost": "网络断了",
+        "cut": "输出太长", "missing": "网页里只有 Python 标准库和 roofline_calc。", "python": "得到同样数字的 Python",
+        "loading": "正在下载 Python", "batch": "batch（序列数）",
+    },
+    "en": {
+        "run": "Run", "edit": "Edit", "reset": "Reset", "stop": "Stop", "code": "Edit calculator.py",
+        "done": "Finished in", "failed": "It failed", "stopped": "Stopped.", "starting": "Starting", "lost": "The connection broke",
+        "cut": "The output is too long", "missing": "only Python's standard library and roofline_calc.", "python": "Python that gives the same numbers",
+        "loading": "Fetching Python", "batch": "batch (sequences)",
+    },
+}  # fmt: skip
+WIDE = {"viewport": {"width": 1440, "height": 900}}
+TOUCH = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
+COLD = 90_000  # ms until Python has been fetched and started, on a busy machine
+both_languages = pytest.mark.parametrize("language", LANGUAGES)
+
+
+def listing(page: Page, language: str) -> Locator:
+    """The page's runnable listing, in sight and with its buttons."""
+    if page.url.partition("?")[0].endswith("explorer/"):
+        page.get_by_text(WORDS[language]["python"], exact=True).click()
+    block = page.locator("div.run")
+    block.scroll_into_view_if_needed()
+    button(block, language, "run").wait_for()
+    return block
+
+
+def button(block: Locator, language: str, name: str) -> Locator:
+    return block.get_by_role("button", name=WORDS[language][name], exact=True)
+
+
+def ends(block: Locator, language: str, how: str) -> str:
+    """What was printed, once the status says so."""
+    expect(block.get_by_role("status")).to_contain_text(WORDS[language][how], timeout=COLD)
+    return block.locator(".printed").evaluate("output => output.textContent")
+
+
+def cpython(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def axe(page: Page) -> list[tuple[str, list[str]]]:
+    found = Axe().run(page, context="div.run").response["violations"]
+    return [(violation["id"], [node["html"][:120] for node in violation["nodes"][:3]]) for violation in found]
+
+
+@pytest.mark.parametrize("watch", [WIDE | scheme for scheme in SCHEMES], indirect=True, ids=["light", "dark"])
+@pytest.mark.parametrize("path", ["lesson", "command-line", "explorer"])
+@both_languages
+def test_a_listing_prints_what_cpython_prints_and_nothing_was_loaded_before(watch, language, path):
+    page = watch.open(language, path)
+    block = listing(page, language)
+    page.wait_for_load_state("networkidle")
+    assert [url for url in watch.requests if "pyodide" in url or "worker" in url] == []
+    button(block, language, "run").click()
+    assert ends(block, language, "done") == cpython(block.locator("pre code").text_content())
+    assert len([url for url in watch.requests if "/assets/pyodide/" in url]) == 5
+    assert [url for url in watch.requests if not url.startswith(watch.root)] == []
+    assert watch.complaints == []
+    assert axe(page) == []
+    button(block, language, "edit").click()
+    assert axe(page) == []
+
+
+@pytest.mark.parametrize("watch", [TOUCH], indirect=True, ids=["320"])
+@both_languages
+def test_by_touch_on_a_phone(watch, language):
+    page = watch.open(language, "lesson")
+    block = listing(page, language)
+    height = block.bounding_box()["height"]
+    button(block, language, "edit").tap()
+    code = block.get_by_role("textbox", name=WORDS[language]["code"])
+    assert code.input_value() == block.locator("pre code").text_content()
+    code.fill("def f(x):\n    return 1 / x\nprint('算')\nf(0)")
+    button(block, language, "run").tap()
+    printed = ends(block, language, "failed")
+    assert printed.startswith("算\nTraceback (most recent call last):\n")
+    assert 'File "calculator.py", line 4, in <module>' in printed
+    assert 'File "calculator.py", line 2, in f' in printed
+    assert printed.count("File") == 2
+    assert printed.endswith("ZeroDivisionError: division by zero\n")
+    for box in [block.get_by_role("button").nth(i).bounding_box() for i in range(2)]:
+        assert min(box["width"], box["height"]) >= 24
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    button(block, language, "reset").tap()
+    expect(code).to_have_count(0)
+    expect(block.locator(".printed")).to_be_hidden()
+    assert block.bounding_box()["height"] == pytest.approx(height, abs=2)
+    assert watch.complaints == []
+
+
+@both_languages
+def test_by_keyboard_alone(watch, language):
+    page = watch.open(language, "lesson")
+    block, words = listing(page, language), WORDS[language]
+    button(block, language, "run").focus()
+    page.keyboard.press("Tab")
+    expect(button(block, language, "edit")).to_be_focused()
+    page.keyboard.press("Enter")
+    code = block.get_by_role("textbox", name=words["code"])
+    expect(code).to_be_focused()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("for M in range(3):\nfor K in range(1):\nprint(M)\nimport torch")  # Enter indents, and keeps it
+    assert code.input_value().splitlines()[1:] == ["    for K in range(1):", "        print(M)", "        import torch"]
+    page.keyboard.press("ControlOrMeta+z")
+    assert not code.input_value().endswith("torch")
+    code.fill(code.input_value().splitlines()[0] + " print(M)\nimport torch")
+    page.keyboard.press("ControlOrMeta+Enter")
+    printed = ends(block, language, "failed")
+    assert printed.startswith("0\n1\n2\nTraceback")
+    assert printed.rstrip().endswith(words["missing"])
+    expect(code).to_be_focused()
+    page.keyboard.press("Tab")  # leaves the editor
+    expect(button(block, language, "run")).to_be_focused()
+    page.keyboard.press("Enter")
+    ends(block, language, "failed")
+    expect(button(block, language, "run")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # Reset, which goes
+    expect(button(block, language, "edit")).to_be_focused()
+    assert watch.complaints == []
+
+
+def run_code(block: Locator, language: str, code: str) -> None:
+    block.locator("textarea").fill(code)
+    button(block, language, "run").click()
+
+
+# Seconds from the press on Stop: until the page says so, and until the program's last sign of life.
+STOPPED = """
+async (stop) => {
+  const status = document.querySelector(".run [role=status]"), said = status.textContent;
+  const channel = new BroadcastChannel("beat"), start = performance.now();
+  let last = 0, told = 0;
+  channel.onmessage = () => { last = performance.now() - start; };
+  new MutationObserver(() => { told ||= performance.now() - start; }).observe(status, { childList: true });
+  stop.click();
+  await new Promise((done) => setTimeout(done, 3000));
+  return [told / 1000, last / 1000, status.textContent];
+}
+"""
+BEATING = """
+from js import BroadcastChannel
+channel = BroadcastChannel.new("beat")
+print("start")
+while True:
+    channel.postMessage(1)
+    for i in range(20000): pass
+"""
+
+
+def test_an_endless_loop_is_stopped_while_the_page_lives(watch):
+    language = "en"
+    block = listing(watch.open(language, "lesson"), language)
+    button(block, language, "edit").click()
+    run_code(block, language, BEATING)
+    expect(block.locator(".printed")).to_have_text("start\n", timeout=COLD)  # although it goes on
+    assert block.page.evaluate("1 + 1") == 2
+    stop = button(block, language, "stop")
+    told, last, said = block.page.evaluate(STOPPED, stop.element_handle())
+    assert said == "Stopped."
+    assert told <= 0.2
+    assert last <= 0.2
+    assert "KeyboardInterrupt" in ends(block, language, "stopped")
+    run_code(block, language, "print('again')")  # by the same Python
+    expect(block.locator(".printed")).to_have_text("again\n", timeout=COLD)
+
+    run_code(block, language, "print('deaf')\nsum(range(10 ** 12))")  # not a line of Python in it to interrupt
+    expect(block.locator(".printed")).to_have_text("deaf\n", timeout=COLD)
+    stop.focus()
+    told, _, said = block.page.evaluate(STOPPED, stop.element_handle())
+    assert said == "Stopped."
+    assert told <= 0.2
+    expect(button(block, language, "run")).to_be_focused()
+    run_code(block, language, "print('anew')")
+    assert ends(block, language, "done") == "anew\n"
+
+
+def test_a_flood_of_output_is_cut(watch):
+    language = "zh"
+    block = listing(watch.open(language, "lesson"), language)
+    button(block, language, "edit").click()
+    run_code(block, language, "i = 0\nwhile True:\n    print(i)\n    i += 1")
+    printed = block.locator(".printed")
+    expect(printed).to_contain_text(WORDS[language]["cut"], timeout=COLD)
+    assert 100_000 < len(printed.text_content()) < 100_100
+    button(block, language, "stop").click()
+    ends(block, language, "stopped")
+    run_code(block, language, "print('x' * 100_000, end='')")  # exactly what is allowed
+    assert len(ends(block, language, "done")) == 100_000
+    assert watch.complaints == []
+
+
+def test_a_turn_of_a_knob_in_the_explorer_puts_its_program_back(watch):
+    language = "en"
+    page = watch.open(language, "explorer")
+    page.locator(".explorer .point").first.wait_for()
+    block = listing(page, language)
+    button(block, language, "edit").click()
+    run_code(block, language, "print('mine')")
+    assert ends(block, language, "done") == "mine\n"
+    field = page.get_by_role("textbox", name=WORDS[language]["batch"], exact=True)
+    field.fill("64")
+    expect(block.locator("textarea")).to_have_count(0)
+    expect(block.locator(".printed")).to_be_hidden()
+    button(block, language, "run").click()
+    code = block.locator("pre code").text_content()
+    assert "512): 64}" in code
+    assert ends(block, language, "done") == cpython(code)
+
+
+@pytest.fixture
+def failing(site: Path) -> Iterator[http.server.ThreadingHTTPServer]:
+    """A server whose connection breaks in the middle of the WebAssembly as long as ``broken`` is set."""
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+        def copyfile(self, source, outputfile) -> None:
+            whole = source.read()
+            cut = len(whole) // 2 if server.broken and self.path.endswith(".wasm.gz") else len(whole)
+            outputfile.write(whole[:cut])
+            self.close_connection = True
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(site)))
+    server.broken = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@both_languages
+def test_a_network_that_fails_midway_says_so_and_the_next_try_works(browser: Browser, failing, language):
+    context = browser.new_context(viewport=PHONE)
+    watch = Watch(context, f"http://127.0.0.1:{failing.server_port}/")
+    block = listing(watch.open(language, "command-line"), language)
+    status = block.get_by_role("status")
+    status.evaluate("s => { window.said = []; new MutationObserver(() => said.push(s.textContent)).observe(s, {childList: true}) }")
+    button(block, language, "run").click()
+    expect(status).to_contain_text(WORDS[language]["lost"], timeout=COLD)
+    assert any(WORDS[language]["loading"] in said for said in block.page.evaluate("said"))  # so far, in MB
+    expect(button(block, language, "stop")).to_be_hidden()
+    failing.broken = False
+    button(block, language, "run").click()
+    assert ends(block, language, "done") == cpython(block.locator("pre code").text_content())
+    context.set_offline(True)
+    button(block, language, "run").click()  # what is here needs no network
+    ends(block, language, "done")
+    context.close()
+
+
+@pytest.mark.parametrize("watch", [{"java_script_enabled": False}], indirect=True, ids=["no-script"])
+@both_languages
+def test_without_javascript_a_listing_is_a_listing(watch, language):
+    block = watch.open(language, "lesson").locator("div.run")
+    assert block.get_by_role("button").count() == 0
+    assert block.locator("pre code").is_visible()
+
+
+BUTTON = "[...document.querySelectorAll('.run .bar button')].find((b) => b.textContent == '{}')"
+STATUS, PRINTED, CODE = (f"document.querySelector('.run {part}')" for part in ("[role=status]", ".printed", "textarea"))
+
+
+def says(tab: Firefox, word: str) -> None:
+    tab.wait(f"{STATUS}.textContent.includes('{word}')")
+
+
+@pytest.mark.parametrize(("language", "dark", "width", "pointer"), [("zh", False, 320, "touch"), ("en", True, 1440, "mouse")])
+def test_in_firefox(site, served, language, dark, width, pointer):
+    words = WORDS[language]
+
+    def tap(name: str) -> None:
+        tab.tap(BUTTON.format(words[name]), pointer)
+
+    with firefox(dark) as tab:
+        tab.open(f"{served}{ROOTS[language]}lesson/", width, 800)
+        assert tab.evaluate("document.body.dataset.mdColorScheme") == ("slate" if dark else "default")
+        tab.evaluate("document.querySelector('.run .filename, .run').scrollIntoView()")
+        tab.wait(BUTTON.format(words["run"]))
+        assert tab.evaluate("performance.getEntriesByType('resource').filter((r) => r.name.includes('pyodide')).length") == 0
+        tap("run")
+        says(tab, words["done"])
+        assert tab.evaluate(f"{PRINTED}.textContent") == cpython(tab.evaluate("document.querySelector('.run code').textContent"))
+
+        tap("edit")
+        assert tab.evaluate(f"document.activeElement == {CODE}")
+        tab.press("Control", "a")
+        tab.type("print('go')\nif 1:\n1 / 0")
+        tab.press("Control", "Enter")
+        says(tab, words["failed"])
+        assert 'File "calculator.py", line 3' in tab.evaluate(f"{PRINTED}.textContent")
+        axe_script = f"{Axe().axe_script}; axe.run('div.run').then((found) => found.violations.map((v) => v.id).join())"
+        assert tab.evaluate(axe_script) == ""
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+        for program, after in (("while True: pass", "interrupted"), ("sum(range(10 ** 12))", "ended")):
+            tab.press("Control", "a")
+            tab.type(f"print('start')\n{program}")
+            tab.press("Control", "Enter")
+            tab.wait(f"{PRINTED}.textContent == 'start\\n'")
+            told = tab.evaluate(f"({STOPPED})({BUTTON.format(words['stop'])}).then((found) => found[0])")
+            assert told <= 0.2, after
+            says(tab, words["stopped"])
+            tab.tap(CODE, pointer)
+        tap("reset")
+        assert tab.evaluate(CODE) is None
+        assert tab.evaluate(f"document.activeElement == {BUTTON.format(words['edit'])}")
+        tap("run")
+        says(tab, words["done"])
