@@ -17,6 +17,13 @@ from typing import Any
 from websockets.sync.client import ClientConnection, connect
 
 KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Control": "\ue009", "Shift": "\ue008"}
+MIDDLE = """
+(element) => {
+  element.scrollIntoView({ block: "center" });
+  const box = element.getBoundingClientRect();
+  return JSON.stringify([box.x + box.width / 2, box.y + box.height / 2]);
+}
+"""
 
 
 class Firefox:
@@ -66,8 +73,7 @@ class Firefox:
 
     def tap(self, element: str, pointer: str = "mouse") -> None:
         """Press on the middle of the element that a JavaScript expression gives."""
-        middle = f"(() => {{ const e = {element}; e.scrollIntoView({{ block: 'center' }}); const r = e.getBoundingClientRect(); "
-        x, y = json.loads(self.evaluate(middle + "return JSON.stringify([r.x + r.width / 2, r.y + r.height / 2]) })()"))
+        x, y = json.loads(self.evaluate(f"({MIDDLE})({element})"))
         move = {"type": "pointerMove", "x": round(x), "y": round(y)}
         actions = [move, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
         self._act({"type": "pointer", "id": pointer, "parameters": {"pointerType": pointer}, "actions": actions})
@@ -84,16 +90,12 @@ def firefox(dark: bool = False) -> Iterator[Firefox]:
     with tempfile.TemporaryDirectory(prefix="firefox-", ignore_cleanup_errors=True) as profile:
         with open(f"{profile}/user.js", "w", encoding="utf-8") as settings:
             settings.write(f'user_pref("layout.css.prefers-color-scheme.content-override", {0 if dark else 1});\n')
-        process = subprocess.Popen(
-            [program, "--headless", "--no-remote", "--remote-debugging-port", "0", "--profile", profile],
-            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-        )  # fmt: skip
-        try:
-            assert process.stderr
-            told = (re.search(r"BiDi listening on (ws://\S+)", line) for line in process.stderr)
-            address = next(filter(None, told))[1]
-            with connect(f"{address}/session", max_size=None, proxy=None) as socket:
-                yield Firefox(socket)
-        finally:
-            process.terminate()
-            process.wait(timeout=20)
+        command = [program, "--headless", "--no-remote", "--remote-debugging-port", "0", "--profile", profile]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
+            try:
+                told = (re.search(r"BiDi listening on (ws://\S+)", line) for line in process.stderr or ())
+                address = next(filter(None, told))[1]
+                with connect(f"{address}/session", max_size=None, proxy=None) as socket:
+                    yield Firefox(socket)
+            finally:
+                process.terminate()

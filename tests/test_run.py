@@ -1,4 +1,4 @@
-"""What runs in the page is ready for it: the runner on any CPython, Pyodide in the site once, each listing marked or not."""
+"""What runs in the page: the runner, on any CPython; Pyodide, once in the site; each listing, marked or known not to."""
 
 import gzip
 import io

@@ -9,21 +9,29 @@ const LIMIT = 100_000;  // characters of output a program may show
 const plainFetch = fetch;
 self.fetch = async (address, options) => {
   const packed = String(address).endsWith(".wasm");
-  const answer = await plainFetch(packed ? `${address}.gz` : address, options);
+  const answer = await plainFetch(packed ? `${address}.gz` : address, options).catch(lost);
   if (!answer.ok) throw new TypeError(`${answer.status} ${answer.url}`);
-  const counter = new TransformStream({
-    transform(chunk, out) {
-      postMessage({ kind: "progress", bytes: chunk.byteLength });
-      out.enqueue(chunk);
+  const reader = answer.body.getReader();
+  const counted = new ReadableStream({
+    async pull(out) {
+      const { done, value } = await reader.read().catch(lost);  // before Pyodide finds its file broken
+      if (done) return out.close();
+      postMessage({ kind: "progress", bytes: value.byteLength });
+      out.enqueue(value);
     },
   });
-  answer.body.pipeTo(counter.writable).catch(lost);
-  const body = packed ? counter.readable.pipeThrough(new DecompressionStream("gzip")) : counter.readable;
+  const body = packed ? counted.pipeThrough(new DecompressionStream("gzip")) : counted;
   return new Response(body, { headers: { "content-type": packed ? "application/wasm" : "application/zip" } });
 };
 
-const lost = () => postMessage({ kind: "lost" });
-const broken = (error) => postMessage({ kind: "broken", text: String(error) });
+function lost(error) {
+  postMessage({ kind: "lost" });
+  throw error;
+}
+
+function broken(error) {
+  postMessage({ kind: "broken", text: String(error) });
+}
 
 // Pyodide only warns when this fails, and then waits for ever.
 const instantiate = WebAssembly.instantiateStreaming;

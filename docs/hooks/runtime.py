@@ -39,8 +39,9 @@ def version() -> str:
     package = PYODIDE / "package.json"
     if not package.is_file():
         raise PluginError(
-            "node_modules/pyodide, which runs the pages' programs in the browser, is missing. `make serve` and `make build` "
-            "install it; so does `npm ci --ignore-scripts`, after `pip install -r requirements/npm.txt` where there is no npm."
+            "node_modules/pyodide, which runs the pages' programs in the browser, is missing. `make serve` and "
+            "`make build` install it; so does `npm ci --ignore-scripts`, where there is no npm after "
+            "`pip install -r requirements/npm.txt`."
         )
     return str(json.loads(package.read_text(encoding="utf-8"))["version"])
 
