@@ -1,4 +1,4 @@
-"""What runs in the page: the runner, on any CPython; Pyodide, once in the site; each listing, marked or known not to."""
+"""What runs in the page: the runner, on any CPython; Pyodide, once in the site; each listing, marked or not."""
 
 import gzip
 import io
