@@ -53,16 +53,14 @@ async function start() {
 
 // No timer fires here while Python runs, so each write goes out at once; the page gathers them.
 function printer() {
+  const decoder = new TextDecoder();
   let left = LIMIT;
-  return () => {
-    const decoder = new TextDecoder();
-    return (bytes) => {
-      const text = decoder.decode(bytes, { stream: true }), room = left;
-      left -= text.length;
-      if (room > 0) postMessage({ kind: "output", text: text.slice(0, room) });
-      if (room >= 0 && left < 0) postMessage({ kind: "cut" });
-      return bytes.length;
-    };
+  return (bytes) => {
+    const text = decoder.decode(bytes, { stream: true }), room = left;
+    left -= text.length;
+    if (room > 0) postMessage({ kind: "output", text: text.slice(0, room) });
+    if (room >= 0 && left < 0) postMessage({ kind: "cut" });
+    return bytes.length;
   };
 }
 
@@ -70,21 +68,24 @@ function printer() {
 // an address that the page revokes to stop it. Python asks for signals all the time; the leave is looked up now and then.
 const EVERY = 50, SIGINT = 2;  // ms; interrupt
 
+function gone(leave) {
+  const look = new XMLHttpRequest();
+  look.open("GET", leave, false);
+  try {
+    look.send();
+  } catch {
+    return true;
+  }
+}
+
 function signals(leave) {
   let asked = 0, next = performance.now() + EVERY;
   return {
     get 0() {
       if (asked++ % 16 || performance.now() < next) return 0;
-      const look = new XMLHttpRequest();
-      look.open("GET", leave, false);
-      try {
-        look.send();
-      } catch {
-        next = Infinity;  // once, or the traceback would be interrupted too
-        return SIGINT;
-      }
-      next = performance.now() + EVERY;
-      return 0;
+      const stop = gone(leave);
+      next = stop ? Infinity : performance.now() + EVERY;  // once, or the traceback would be interrupted too
+      return stop ? SIGINT : 0;
     },
     set 0(_) { /* Python puts back what it has read */ },
   };
@@ -97,9 +98,9 @@ onmessage = async ({ data: { code, name, missing, leave } }) => {
     postMessage({ kind: "ready" });
     const write = printer();
     python.setStdin({ stdin: () => null });  // input() finds the end of the file
-    python.setStdout({ write: write() });
-    python.setStderr({ write: write() });
-    python.setInterruptBuffer(signals(leave));
+    python.setStdout({ write });
+    python.setStderr({ write });
+    python.setInterruptBuffer(gone(leave) ? undefined : signals(leave));  // a site's policy may forbid to look
     const { run } = python.pyimport("runner"), from = performance.now();
     const well = run(code, name, missing);
     postMessage({ kind: "done", well, ms: performance.now() - from });

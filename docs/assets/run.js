@@ -37,7 +37,7 @@ function start() {
   fetched = 0;
   // A worker that was ended may still have last words.
   mine.onmessage = ({ data }) => { if (mine === worker) hear(data); };
-  mine.onerror = () => { if (mine === worker) end(words.lost); };
+  mine.onerror = ({ message }) => { if (mine === worker) end(message ? words.broken(message) : words.lost); };
 }
 
 function begin(listing, program) {
@@ -57,8 +57,8 @@ function hear({ kind, ...data }) {
   else if (kind === "ready" && state === "starting") {
     state = "running";
     job.say(words.running);
-  } else if (kind === "output") job.print(data.text);
-  else if (kind === "cut") job.print(`\n${words.cut}\n`);
+  } else if (kind === "output") job?.print(data.text);
+  else if (kind === "cut") job?.print(`\n${words.cut}\n`);
   else if (kind === "done") finish(state === "stopping" ? words.stopped : data.well ? words.done(data.ms.toFixed()) : words.failed);
 }
 

@@ -95,4 +95,5 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_content(content: str, page: Any, config: Any, files: Any) -> str:
-    return content.replace(BLOCK, f'{BLOCK} data-mount="run"')
+    """Have run.js come to the marked listings, and keep them out of the search index, which each first view fetches."""
+    return content.replace(BLOCK, f'{BLOCK} data-mount="run" data-search-exclude')
