@@ -62,14 +62,11 @@ class Firefox:
 
     def press(self, *keys: str) -> None:
         """Keys held down one after the other, and released."""
-        values = [KEYS.get(key, key) for key in keys]
-        actions = [{"type": "keyDown", "value": value} for value in values]
-        actions += [{"type": "keyUp", "value": value} for value in reversed(values)]
-        self._act({"type": "key", "id": "keys", "actions": actions})
+        self._keys([("keyDown", key) for key in keys] + [("keyUp", key) for key in reversed(keys)])
 
     def type(self, text: str) -> None:
-        for key in text:
-            self.press("Enter" if key == "\n" else key)
+        keys = ["Enter" if key == "\n" else key for key in text]
+        self._keys([(action, key) for key in keys for action in ("keyDown", "keyUp")])
 
     def tap(self, element: str, pointer: str = "mouse") -> None:
         """Press on the middle of the element that a JavaScript expression gives."""
@@ -77,6 +74,10 @@ class Firefox:
         move = {"type": "pointerMove", "x": round(x), "y": round(y)}
         actions = [move, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
         self._act({"type": "pointer", "id": pointer, "parameters": {"pointerType": pointer}, "actions": actions})
+
+    def _keys(self, actions: list[tuple[str, str]]) -> None:
+        listed = [{"type": action, "value": KEYS.get(key, key)} for action, key in actions]
+        self._act({"type": "key", "id": "keys", "actions": listed})
 
     def _act(self, actions: dict[str, Any]) -> None:
         self.send("input.performActions", context=self.tab, actions=[actions])

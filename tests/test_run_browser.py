@@ -163,7 +163,7 @@ async (stop) => {
   channel.onmessage = () => { last = performance.now() - start; };
   new MutationObserver(() => { told ||= performance.now() - start; }).observe(status, { childList: true });
   stop.click();
-  await new Promise((done) => setTimeout(done, 3000));
+  await new Promise((done) => setTimeout(done, 1000));
   return [told / 1000, last / 1000, status.textContent];
 }
 """
