@@ -207,6 +207,9 @@ def test_an_endless_loop_is_stopped_while_the_page_lives(watch):
 def test_a_flood_of_output_is_cut(watch):
     language = "zh"
     block = listing(watch.open(language, "lesson"), language)
+    button(block, language, "run").click()
+    button(block, language, "stop").click()  # before Python is there
+    ends(block, language, "stopped")
     button(block, language, "edit").click()
     run_code(block, language, "i = 0\nwhile True:\n    print(i)\n    i += 1")
     printed = block.locator(".printed")
