@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -31,6 +32,18 @@ def source_digest() -> str:
             if path.suffix in {".json", ".py", ".toml", ".txt"}:
                 digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
     return digest.hexdigest()
+
+
+def kept(path: Path, make: Callable[[], bytes]) -> Path:
+    """A file, made when it is first asked for: by one of the builds that ask at once, as both languages' do."""
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{path}.lock"):
+            if not path.is_file():
+                unfinished = path.with_suffix(".unfinished")
+                unfinished.write_bytes(make())
+                unfinished.replace(path)
+    return path
 
 
 def python(*arguments: str, stdin: str = "") -> str:
@@ -56,16 +69,7 @@ _runs: dict[tuple[str, tuple[str, ...], str], Future[str]] = {}
 def _kept(key: tuple[str, tuple[str, ...], str]) -> str:
     """What an earlier build found for the same sources, or what the run prints now."""
     name = hashlib.sha256(repr((key, sys.version)).encode()).hexdigest()
-    kept = ROOT / ".cache" / "computed" / name
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(kept.with_suffix(".lock")):  # the other language's build may be at it
-        if kept.is_file():
-            return kept.read_text(encoding="utf-8")
-        printed = _python(*key[1:])
-        unfinished = kept.with_suffix(".unfinished")
-        unfinished.write_text(printed, encoding="utf-8")
-        unfinished.replace(kept)
-        return printed
+    return kept(ROOT / ".cache" / "computed" / name, lambda: _python(*key[1:]).encode()).read_text(encoding="utf-8")
 
 
 def _python(arguments: tuple[str, ...], stdin: str) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 from computed import ComputationError, python
@@ -26,10 +27,9 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
-def on_env(env: Any, config: Any, files: Any) -> Any:
+def on_post_build(config: Any) -> None:
     for name, content in _result(config.extra.pop("explorer")).items():
-        files.get_file_from_path(f"assets/{name}").content_string = content
-    return env
+        (Path(config.site_dir) / "assets" / name).write_text(content, encoding="utf-8")
 
 
 def _result(tracing: Future[dict[str, str]]) -> dict[str, str]:

@@ -54,7 +54,8 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
-def on_env(env: Any, config: Any, files: Any) -> Any:
+def on_post_build(config: Any) -> None:
+    """Put the charts where their empty files stand; until now the pages did not have to wait for them."""
     wanted, drawing = config.extra.pop("charts")
     drawn = _result(drawing)[config.theme["language"]]
     for name, page in wanted.items():
@@ -62,8 +63,8 @@ def on_env(env: Any, config: Any, files: Any) -> Any:
             known = ", ".join(other for other in drawn if "." not in other)
             raise PluginError(f"{page}: there is no chart {name!r}; snippets/figures.py draws {known}")
         for variant in VARIANTS:
-            files.get_file_from_path(f"figures/{name}{variant}.svg").content_string = drawn[name + variant]
-    return env
+            chart = Path(config.site_dir) / "figures" / f"{name}{variant}.svg"
+            chart.write_text(drawn[name + variant], encoding="utf-8")
 
 
 def _result(drawing: Future[dict[str, dict[str, str]]]) -> dict[str, dict[str, str]]:

@@ -8,13 +8,12 @@ import functools
 import hashlib
 import html
 import io
-import os
 import re
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from computed import ROOT
+from computed import ROOT, kept
 from fontTools import subset
 from fontTools import version as fonttools_version
 from fontTools.ttLib import TTFont
@@ -63,13 +62,7 @@ def font(characters: frozenset[str]) -> bytes:
     """The site's maths font, cut down once for each set of characters and kept for later builds."""
     wanted = "".join(sorted(characters))
     name = hashlib.sha256(f"{fonttools_version} {wanted}".encode() + Path(__file__).read_bytes()).hexdigest()
-    kept = ROOT / ".cache" / "maths-font" / f"{name}.woff2"
-    if not kept.is_file():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = kept.with_suffix(f".{os.getpid()}")  # two builds may run at once
-        unfinished.write_bytes(cut(characters))
-        unfinished.replace(kept)
-    return kept.read_bytes()
+    return kept(ROOT / ".cache" / "maths-font" / f"{name}.woff2", lambda: cut(characters)).read_bytes()
 
 
 def cut(characters: frozenset[str]) -> bytes:

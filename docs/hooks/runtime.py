@@ -7,12 +7,11 @@ lies in the Chinese one and refers to its copy. The page's part is assets/run.js
 import gzip
 import io
 import json
-import os
 import zipfile
 from pathlib import Path
 from typing import Any
 
-from computed import ROOT
+from computed import ROOT, kept
 from languages import SITES
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
@@ -48,13 +47,8 @@ def version() -> str:
 
 def compressed() -> Path:
     """The WebAssembly, gzipped so that it is as small on any host: made once after an `npm ci`, which throws it out."""
-    kept = ROOT / "node_modules" / ".cache" / f"pyodide-{version()}" / f"{WASM}.gz"
-    if not kept.is_file():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = kept.with_suffix(f".{os.getpid()}")  # two builds may run at once
-        unfinished.write_bytes(gzip.compress((PYODIDE / WASM).read_bytes(), mtime=0))
-        unfinished.replace(kept)
-    return kept
+    path = ROOT / "node_modules" / ".cache" / f"pyodide-{version()}" / f"{WASM}.gz"
+    return kept(path, lambda: gzip.compress((PYODIDE / WASM).read_bytes(), mtime=0))
 
 
 def programs() -> bytes:

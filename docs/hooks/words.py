@@ -8,12 +8,11 @@ as long as the frequencies are still shares of the same total. And the index is 
 import hashlib
 import json
 import logging
-import os
 from pathlib import Path
 from typing import Any
 
 import jieba
-from computed import ROOT
+from computed import ROOT, kept
 
 TEXTS = {".md", ".ipynb", ".py", ".yml"}  # whatever puts text on a page
 UNUSED = "\ue000"  # stands for all the words left out; a private character, so in no text
@@ -22,13 +21,7 @@ UNUSED = "\ue000"  # stands for all the words left out; a private character, so 
 def dictionary(characters: frozenset[str]) -> Path:
     """jieba's dictionary without the words that need other characters; kept for later builds."""
     name = hashlib.sha256(f"{jieba.__version__} {''.join(sorted(characters))}".encode()).hexdigest()
-    kept = ROOT / ".cache" / "words" / f"{name}.txt"
-    if not kept.is_file():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = kept.with_suffix(f".{os.getpid()}")  # two builds may run at once
-        unfinished.write_text(part(characters), encoding="utf-8")
-        unfinished.replace(kept)
-    return kept
+    return kept(ROOT / ".cache" / "words" / f"{name}.txt", lambda: part(characters).encode())
 
 
 def part(characters: frozenset[str]) -> str:
