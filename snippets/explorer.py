@@ -12,7 +12,7 @@ tokens = 256 * 1
 # --8<-- [end:setting]
 
 # --8<-- [start:report]
-print(f"{'':17}{'GFLOP':>12}{'MB':>12}{'FLOP/byte':>12}{'ms':>25}{'share':>8}")
+print(f"{'':17}{'GFLOP':>12}{'MB':>12}{'FLOP/byte':>12}  {'limit':13}{'ms':>10}{'share':>8}")
 for row in report.rows:
     cost = row.cost
     print(f"{row.operator:17}{cost.flops / 1e9:12,.1f}{cost.bytes / 1e6:12,.1f}{cost.intensity:12,.1f}  "

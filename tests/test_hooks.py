@@ -151,3 +151,13 @@ def test_a_command_prints_the_same_run_among_others_as_alone():
     together = outputs.run_ahead(commands)
     assert together == {command: computed.python(*command.split()[1:]) for command in commands}
     assert outputs.run_ahead([*commands, "python -m roofline_calc nonsense"]) == {}  # then each is run alone
+
+
+def test_columns_become_a_table():
+    printed = "      TFLOP/s  limit\na  b     1.5  <memory>\nc        2    compute\nsum 3.5\n"
+    html = outputs.table(printed, "python x.py")
+    soup = BeautifulSoup(html, "html.parser")
+    assert [cell.text for cell in soup.select("thead > tr > *")] == ["", "TFLOP/s", "limit"]
+    assert [[cell.text for cell in row.select("th, td")] for row in soup.select("tbody tr")] == [["c", "2", "compute"]]
+    assert [line.text for line in soup.select("p")] == ["a  b  1.5  <memory>", "sum 3.5"]
+    assert soup.caption.text == "$ python x.py"
