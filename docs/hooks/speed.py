@@ -97,9 +97,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 _entries: dict[tuple[str, str], tuple[str, list[dict[str, Any]]]] = {}
 
 
-def index(search_index: SearchIndex, page: Page) -> None:
+def index(search_index: SearchIndex, language: str, page: Page) -> None:
     """Put a page into the search index; one that has not changed has the entries that it had last time."""
-    at, content = (search_index.config["lang"][0], page.url), f"{page.meta} {page.title} {page.content}"
+    at, content = (language, page.url), f"{page.meta} {page.title} {page.content}"
     if at not in _entries or _entries[at][0] != content:
         before = len(search_index.entries)
         SearchIndex.add_entry_from_context(search_index, page)
@@ -110,7 +110,7 @@ def index(search_index: SearchIndex, page: Page) -> None:
 
 def on_env(env: Any, config: Any, files: Any) -> Any:
     search_index = config.plugins["material/search"].search_index
-    search_index.add_entry_from_context = functools.partial(index, search_index)
+    search_index.add_entry_from_context = functools.partial(index, search_index, config.theme["language"])
     return env
 
 
