@@ -193,7 +193,7 @@ def main() -> None:
         first = build(mine)
         built, bare = medians(partial(build, mine), partial(stock, plain))
         show("clean build of both languages", f"{built:.1f} s")
-        show("  the first one in a clone, with nothing computed kept yet", f"{first:.1f} s, {first / built:.2f} of that")
+        show("  the first one in a clone, nothing computed yet", f"{first:.1f} s, {first / built:.2f} of that")
         show("  ratio to the same pages, stock theme, no hooks", f"{built / bare:.2f}")
         pages = len(list((mine / "site").rglob("index.html")))
         show(f"  for each of {pages} pages", f"{built / pages * 1e3:.0f} ms")
