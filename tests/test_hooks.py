@@ -10,7 +10,7 @@ import languages
 import maths
 import outputs
 import pytest
-import words
+import search_index
 from bs4 import BeautifulSoup
 from conftest import ROOT
 from evaluate import evaluate
@@ -139,7 +139,7 @@ def test_a_part_of_the_dictionary_cuts_the_pages_as_the_whole_does():
     text = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "zh").glob("*.md")))
     runs = re.findall(r"[\u4e00-\u9fff]+", text)
     assert len(runs) > 1000
-    part = jieba.Tokenizer(str(words.dictionary(words.characters_of([ROOT / "docs" / "zh"]))))
+    part = jieba.Tokenizer(str(search_index.dictionary(search_index.characters_of([ROOT / "docs" / "zh"]))))
     whole = jieba.Tokenizer()
     assert [part.lcut(run) for run in runs] == [whole.lcut(run) for run in runs]
     assert part.total == whole.total
