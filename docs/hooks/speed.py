@@ -1,4 +1,7 @@
-"""Keep what does not change between builds: MkDocs makes a new template environment for each language and rebuild."""
+"""Keep what does not change between builds: compiled templates, rendered pages and their search entries.
+
+MkDocs makes all of them anew for each language and each rebuild.
+"""
 
 import copy
 import functools

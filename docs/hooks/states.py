@@ -56,10 +56,15 @@ def _proposed(expression: ast.expr, evaluate: Callable[[ast.expr], Any]) -> Iter
             yield from ({"batch": evaluate(M), "operator": name} for name in _linear(evaluate(K), evaluate(N)))
         case ast.Call(
             func=ast.Name(id="first_compute_bound"),
-            args=[ast.Lambda(body=ast.Call(func=ast.Name(id="gemm_intensity"), args=[_, K, N])), ridge],
+            args=[
+                ast.Lambda(body=ast.Call(
+                    func=ast.Name(id="gemm_intensity"), args=[_, ast.Constant(value=K), ast.Constant(value=N)]
+                )),
+                ridge,
+            ],
             keywords=[],
         ) if evaluate(ridge) == CARD.ridge():
-            yield from ({"operator": name} for name in _linear(evaluate(K), evaluate(N)))
+            yield from ({"operator": name} for name in _linear(K, N))
         case ast.Call(func=ast.Name(id="attn_intensity"), args=[n_q, n_kv, phase, S], keywords=[]):
             context = evaluate(S)
             query_tokens = {"decode": 1, "prefill": context}[evaluate(phase)]
@@ -73,7 +78,7 @@ def _proposed(expression: ast.expr, evaluate: Callable[[ast.expr], Any]) -> Iter
                 yield _attention(*map(evaluate, sizes)) | how
 
 
-def _linear(K: int, N: int) -> list[str]:
+def _linear(K: object, N: object) -> list[str]:
     """The layers with a weight of this shape."""
     return [name for name, layer in LAYERS.items() if (layer.K, layer.N) == (K, N)]
 
