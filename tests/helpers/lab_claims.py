@@ -1,10 +1,11 @@
 """What the lab page says of the stored CPU run, worked out from the file by longhand, without roofline_calc."""
 
 import json
-from pathlib import Path
+
+from support import ROOT
 
 FILE = "snippets/results/cpu-xeon-2-threads.json"
-DATA = json.loads((Path(__file__).parent.parent / FILE).read_text(encoding="utf-8"))
+DATA = json.loads((ROOT / FILE).read_text(encoding="utf-8"))
 B, P = (DATA["roofs"][roof]["work"] / DATA["roofs"][roof]["timing"]["best"] for roof in "BP")
 K, N = DATA["gemm"]["K"], DATA["gemm"]["N"]
 

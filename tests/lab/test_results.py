@@ -9,10 +9,11 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from support import ROOT
 
 from roofline_calc import Results, read_results, regime
 
-FILES = sorted((Path(__file__).parent.parent / "snippets" / "results").glob("*.json"))
+FILES = sorted((ROOT / "snippets" / "results").glob("*.json"))
 every_file = pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
 
 

@@ -6,7 +6,7 @@ import pages
 import pytest
 import quiz
 from axe_playwright_python.sync_playwright import Axe
-from conftest import LANGUAGES, ROOT, SCHEMES, mkdocs_build
+from support import LANGUAGES, ROOT, SCHEMES, mkdocs_build
 from playwright.sync_api import Page, expect
 from quiz import QuizError, answers, checked, expressions_of, prose, questions, read
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from bs4 import BeautifulSoup
-from conftest import LANGUAGES, ROOT
+from support import LANGUAGES, ROOT
 
 from roofline_calc import QWEN
 

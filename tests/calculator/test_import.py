@@ -2,13 +2,11 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from support import ROOT
 
 import roofline_calc
-
-ROOT = Path(__file__).parent.parent
 
 
 def loaded(statement: str) -> set[str]:

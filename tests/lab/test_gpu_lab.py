@@ -9,10 +9,10 @@ import sys
 from contextlib import nullcontext
 from dataclasses import replace
 from itertools import count, cycle
-from pathlib import Path
 from typing import Any
 
 import pytest
+from support import ROOT
 
 torch = pytest.importorskip("torch")
 
@@ -20,7 +20,6 @@ from roofline_calc import QWEN, attainable, attention, gemm  # noqa: E402
 from roofline_calc.measured import Results, read_results  # noqa: E402
 from snippets import gpu_lab  # noqa: E402
 
-ROOT = Path(__file__).parent.parent
 MACHINE = gpu_lab.Machine("cpu", "a fake", cache=2**20, cache_source="assumed")
 
 

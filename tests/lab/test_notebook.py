@@ -9,7 +9,7 @@ import lab_notebook
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from conftest import LANGUAGES, ROOT
+from support import LANGUAGES, ROOT
 
 CURE = "run `python docs/notebook/lab_notebook.py`, on a calm machine, and commit what it stores"
 

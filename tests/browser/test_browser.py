@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from conftest import LANGUAGES, NOTEBOOKS, PAGES, PHONE, ROOTS, SCHEMES
+from support import LANGUAGES, NOTEBOOKS, PAGES, PHONE, ROOTS, SCHEMES
 
 PATHS = [Path(name).stem.removesuffix("index") for name in PAGES + NOTEBOOKS]
 

@@ -13,7 +13,7 @@ import downloads
 import pages
 import pytest
 from bs4 import BeautifulSoup
-from conftest import LANGUAGES, ROOT
+from support import LANGUAGES, ROOT
 
 from roofline_calc.measured import NOISY, TOLERANCE
 from snippets import gpu_lab

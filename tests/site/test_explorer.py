@@ -12,7 +12,7 @@ from typing import Any
 import explorer_code
 import pytest
 import symbolic
-from conftest import ROOT, mkdocs_build
+from support import ROOT, mkdocs_build
 from explorer_code import LIMITS, MASKS, SHAPE_FIELDS, TRAFFICS, WIDTH_FIELDS
 from symbolic import TraceError, function, positive, trace, whole
 

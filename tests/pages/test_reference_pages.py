@@ -8,7 +8,7 @@ import pages
 import pytest
 import reference
 from bs4 import BeautifulSoup
-from conftest import LANGUAGES
+from support import LANGUAGES
 
 import roofline_calc
 

@@ -6,9 +6,9 @@ import expressions
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
-from conftest import LANGUAGES, PAGES, ROOTS, SCHEMES
 from evaluate import evaluate
 from playwright.sync_api import Page, expect
+from support import LANGUAGES, PAGES, ROOTS, SCHEMES
 
 OPEN = {"zh": "在探索器里看", "en": "See it in the explorer"}
 PHONE = {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True}

@@ -5,7 +5,7 @@ import re
 import expressions
 import pages
 import pytest
-from conftest import LANGUAGES, PAGES
+from support import LANGUAGES, PAGES
 
 # (pattern, why it may be typed)
 ALLOWED = [

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import drop_questions
+from support import drop_questions
 
 
 def get(address: str) -> str:

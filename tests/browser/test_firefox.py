@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from conftest import ROOTS
 from firefox import Firefox, firefox
+from support import ROOTS
 
 WAYS = [("zh", False, 320, "touch"), ("en", True, 1440, "mouse")]  # language, dark, width, pointer
 WORDS = {

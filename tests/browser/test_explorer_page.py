@@ -9,8 +9,8 @@ from pathlib import Path
 import explorer_code
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from conftest import LANGUAGES, ROOT, SCHEMES
 from playwright.sync_api import Page, expect
+from support import LANGUAGES, ROOT, SCHEMES
 
 from roofline_calc import MODELS, attention, crossings
 from roofline_calc.catalog import RTX_4090

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import LANGUAGES, NOTEBOOKS, PAGES, drop_questions, mkdocs_build
+from support import LANGUAGES, NOTEBOOKS, PAGES, ROOT, drop_questions, mkdocs_build
 
 
 def append(path: str, text: str) -> Callable[[Path], None]:
@@ -148,7 +148,7 @@ def test_the_sitemaps_pair_the_languages(site):
 
 def test_nothing_that_the_build_wrote_lies_in_docs(site):
     """A hook that writes into docs_dir makes the server rebuild for ever (mkdocs#3433)."""
-    sources = {path.suffix for path in (Path(__file__).parent.parent / "docs" / "zh").rglob("*") if path.is_file()}
+    sources = {path.suffix for path in (ROOT / "docs" / "zh").rglob("*") if path.is_file()}
     assert sources == {".md", ".ipynb"}
 
 

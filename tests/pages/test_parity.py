@@ -4,7 +4,7 @@ import re
 
 import pages
 import pytest
-from conftest import LANGUAGES, PAGES, ROOT
+from support import LANGUAGES, PAGES, ROOT
 
 
 def test_both_languages_have_the_same_pages():

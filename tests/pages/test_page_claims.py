@@ -6,9 +6,9 @@ sums in test_lesson_page.py and test_companion_pages.py. A page may not show an 
 
 import pages
 import pytest
-from conftest import LANGUAGES, PAGES
 from evaluate import evaluate
 from lab_claims import LAB_CLAIMS
+from support import LANGUAGES, PAGES
 
 # Each expression stands here letter for letter as on its page, however long.
 # ruff: noqa: E501

@@ -2,13 +2,13 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import expressions
 import quiz
+from support import ROOT
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = ROOT / "docs"
 
 
 def source(language: str, page: str) -> str:

@@ -12,7 +12,7 @@ import outputs
 import pytest
 import search_index
 from bs4 import BeautifulSoup
-from conftest import ROOT
+from support import ROOT
 from evaluate import evaluate
 
 

@@ -7,14 +7,12 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from support import ROOT
 
 from roofline_calc import ACCELERATORS, MODELS, QWEN, RTX_4090, Precision, analyse, gemm_limit, width_of
 from roofline_calc.__main__ import _labelled, main
-
-ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture

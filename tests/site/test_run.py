@@ -12,7 +12,7 @@ import pages
 import pytest
 import runner
 import runtime
-from conftest import LANGUAGES, PAGES, ROOT, ROOTS
+from support import LANGUAGES, PAGES, ROOT, ROOTS
 from mkdocs.exceptions import PluginError
 
 NOTE = "only the standard library"

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from conftest import LANGUAGES, PHONE, ROOT, ROOTS, SCHEMES, Watch
 from firefox import Firefox, firefox
 from playwright.sync_api import Browser, Locator, Page, expect
+from support import LANGUAGES, PHONE, ROOT, ROOTS, SCHEMES, Watch
 
 WORDS = {
     "zh": {
