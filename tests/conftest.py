@@ -1,54 +1,64 @@
-import http.server
-import json
+"""One built site for all tests, served by the process that started them, and copies of the repository to break."""
+
 import shutil
-import threading
-from collections.abc import Iterator
-from functools import partial
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
-from support import CHROMIUM, DESKTOP, QUIET, ROOT, SITE_PARTS, Watch, mkdocs_build
+from filelock import FileLock
+from support import ROOT, Server, mkdocs_build
+
+SITE_PARTS = ("docs", "roofline_calc", "snippets", "mkdocs.yml", "mkdocs.en.yml")
+PLACE = pytest.StashKey[tuple[Path, str]]()  # the folder that holds the site, and the address at which it is served
+
+
+class Served:
+    """Lives in the process that starts the tests, and tells the workers of pytest-xdist where the site is."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.server = folder, Server(folder / "site")
+
+    def pytest_configure_node(self, node: Any) -> None:
+        node.workerinput["place"] = str(self.folder), self.server.address
+
+    def pytest_unconfigure(self) -> None:
+        self.server.stop()
+        shutil.rmtree(self.folder)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        folder, address = config.workerinput["place"]
+        config.stash[PLACE] = Path(folder), address
+    else:
+        served = Served(Path(tempfile.mkdtemp(prefix="operator-roofline-")))
+        config.pluginmanager.register(served)
+        config.stash[PLACE] = served.folder, served.server.address
 
 
 @pytest.fixture(scope="session")
-def oracles() -> dict[str, Any]:
-    """Values worked out with exact rational arithmetic by other hands than the calculator's."""
-    return json.loads((ROOT / "tests" / "calculator" / "oracles.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="session")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("site")
-
-
-@pytest.fixture(scope="session")
-def served(folder: Path) -> Iterator[str]:
+def served(pytestconfig: pytest.Config) -> str:
     """The address at which the site is served, and for which it is built: canonical links must lead there."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
+    return pytestconfig.stash[PLACE][1]
 
 
 @pytest.fixture(scope="session")
-def site(folder: Path, served: str) -> Path:
-    """The strict build of both languages."""
-    done = mkdocs_build(ROOT, folder, served)
-    assert done.returncode == 0, done.stderr
-    return folder
+def site(pytestconfig: pytest.Config, served: str) -> Path:
+    """The strict build of both languages: one for all workers, made by the first that needs it."""
+    place = pytestconfig.stash[PLACE][0]
+    site, unfinished = place / "site", place / "unfinished"
+    with FileLock(place / "lock"):
+        if not site.is_dir():
+            done = mkdocs_build(ROOT, unfinished, served)
+            assert done.returncode == 0, done.stderr
+            unfinished.rename(site)
+    return site
 
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """A copy of all that the build reads, for a test to break."""
+    """A copy of all that the build reads, for a test to break: as new as a clone, so that its first build is cold."""
     for part in SITE_PARTS:
         source = ROOT / part
         if source.is_dir():
@@ -59,19 +69,8 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    assert CHROMIUM, "Chromium is missing; on Debian: apt-get install chromium"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
-def watch(browser: Browser, site: Path, served: str, request: pytest.FixtureRequest) -> Iterator[Watch]:
-    """A fresh context; parametrize indirectly to set its options, such as a palette or a phone."""
-    context = browser.new_context(**{"viewport": DESKTOP, **getattr(request, "param", {})})
-    watch = Watch(context, served)
-    yield watch
-    context.close()
+def built_copy(copy: Path, site: Path) -> Path:
+    """A copy that keeps what an earlier build has computed, as an author's does."""
+    shutil.copytree(ROOT / ".cache", copy / ".cache")
+    return copy

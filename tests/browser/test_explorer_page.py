@@ -8,9 +8,9 @@ from pathlib import Path
 
 import explorer_code
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from chromium import SCHEMES, violations
 from playwright.sync_api import Page, expect
-from support import LANGUAGES, ROOT, SCHEMES
+from support import LANGUAGES, ROOT
 
 from roofline_calc import MODELS, attention, crossings
 from roofline_calc.catalog import RTX_4090
@@ -37,9 +37,7 @@ widths = pytest.mark.parametrize("watch", [WIDE, NARROW], indirect=True, ids=["1
 
 
 def opened(watch, language: str, query: str = "") -> Page:
-    page = watch.open(language, "explorer")
-    if query:
-        page.goto(page.url + query, wait_until="networkidle")
+    page = watch.open(language, "explorer", query)
     page.locator(".explorer .chart .point").first.wait_for()
     return page
 
@@ -272,8 +270,7 @@ def test_axe_finds_nothing_and_colours_follow_the_palette(watch, language):
     field(page, "n_q").fill("30")
     page.locator(".explorer summary").click()
     page.evaluate("scrollTo(0, 0)")
-    found = Axe().run(page).response["violations"]
-    assert [(v["id"], [node["html"][:160] for node in v["nodes"][:3]]) for v in found] == []
+    assert violations(page) == []
     dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     for kind, bound in {"memory": "memory-bound", "compute": "compute-bound"}.items():
         colour = page.locator(f".point.{kind} path").first.evaluate("p => getComputedStyle(p).fill")
@@ -284,6 +281,7 @@ def test_axe_finds_nothing_and_colours_follow_the_palette(watch, language):
 @pytest.mark.parametrize("path", ["", "lesson", "interview"])
 def test_a_page_that_shows_no_explorer_loads_none(watch, language, path):
     watch.open(language, path)
+    watch.settle()
     names = {url.rpartition("/")[2] for url in watch.requests}
     assert names.isdisjoint({"explorer.js", "calc.js", "presets.json", "numbers.js"})
 
@@ -313,6 +311,7 @@ def test_without_javascript_there_are_the_chart_and_a_table(watch, language):
 def test_the_first_view_of_the_lesson_is_light(watch, language, site: Path):
     """At most 200 KB, gzipped as a server would."""
     watch.open(language, "lesson")
+    watch.settle()
     total = 0
     for url in dict.fromkeys(watch.requests):
         path = site / url.removeprefix(watch.root).partition("?")[0]
@@ -341,8 +340,8 @@ def test_the_address_names_the_chosen_operator(watch, language):
     expect(detail).to_contain_text("down_proj")
     page.locator('.point[data-operator="attention"]').click(force=True)
     assert page.url.endswith("?operator=attention&batch=64")
-    page.reload(wait_until="networkidle")
+    page.reload()
     expect(detail).to_contain_text("attention")
-    page.goto(page.url.replace("attention", "nonsense"), wait_until="networkidle")
+    page.goto(page.url.replace("attention", "nonsense"))
     expect(detail).to_contain_text("q_proj")
     assert watch.complaints == []

@@ -1,19 +1,16 @@
 """Run, Edit, Reset and Stop in real browsers: by mouse, keyboard and touch, wide and narrow, in both palettes."""
 
-import http.server
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from chromium import PHONE, SCHEMES, Watch, violations
 from firefox import Firefox, firefox
 from playwright.sync_api import Browser, Locator, Page, expect
-from support import LANGUAGES, PHONE, ROOT, ROOTS, SCHEMES, Watch
+from support import LANGUAGES, ROOT, ROOTS, Files, Server
 
 WORDS = {
     "zh": {
@@ -59,11 +56,6 @@ def cpython(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
-def axe(page: Page) -> list[tuple[str, list[str]]]:
-    found = Axe().run(page, context="div.run").response["violations"]
-    return [(violation["id"], [node["html"][:120] for node in violation["nodes"][:3]]) for violation in found]
-
-
 @pytest.mark.parametrize(
     ("watch", "language", "path"),
     [
@@ -76,7 +68,7 @@ def axe(page: Page) -> list[tuple[str, list[str]]]:
 def test_a_listing_prints_what_cpython_prints_and_nothing_was_loaded_before(watch, language, path):
     page = watch.open(language, path)
     block = listing(page, language)
-    page.wait_for_load_state("networkidle")
+    watch.settle()
     assert [url for url in watch.requests if "pyodide" in url or "run-worker" in url] == []
     button(block, language, "run").click()
     assert ends(block, language, "done") == cpython(block.locator("pre code").text_content())
@@ -84,9 +76,9 @@ def test_a_listing_prints_what_cpython_prints_and_nothing_was_loaded_before(watc
     own = (watch.root, f"blob:{watch.root}")  # a blob is the page's memory
     assert [url for url in watch.requests if not url.startswith(own)] == []
     assert watch.complaints == []
-    assert axe(page) == []
+    assert violations(page, "div.run") == []
     button(block, language, "edit").click()
-    assert axe(page) == []
+    assert violations(page, "div.run") == []
 
 
 @pytest.mark.parametrize("watch", [TOUCH], indirect=True, ids=["320"])
@@ -241,13 +233,10 @@ def test_a_turn_of_a_knob_in_the_explorer_puts_its_program_back(watch):
 
 
 @pytest.fixture
-def failing(site: Path) -> Iterator[http.server.ThreadingHTTPServer]:
+def failing(site: Path) -> Iterator[Server]:
     """A server whose connection breaks in the middle of the WebAssembly as long as ``broken`` is set."""
 
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
+    class Failing(Files):
         def copyfile(self, source, outputfile) -> None:
             whole = source.read()
             if server.broken and self.path.endswith(".wasm.gz"):
@@ -256,12 +245,10 @@ def failing(site: Path) -> Iterator[http.server.ThreadingHTTPServer]:
             else:
                 outputfile.write(whole)
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(site)))
+    server = Server(site, Failing)
     server.broken = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     yield server
-    server.shutdown()
-    server.server_close()
+    server.stop()
 
 
 HEAR = """
@@ -275,7 +262,7 @@ HEAR = """
 @both_languages
 def test_a_network_that_fails_midway_says_so_and_the_next_try_works(browser: Browser, failing, language):
     context = browser.new_context(viewport=PHONE)
-    watch = Watch(context, f"http://127.0.0.1:{failing.server_port}/")
+    watch = Watch(context, failing.address)
     block = listing(watch.open(language, "command-line"), language)
     status = block.get_by_role("status")
     status.evaluate(HEAR)
@@ -336,8 +323,7 @@ def test_in_firefox(site, served, language, dark, width, pointer):
         tab.press("Control", "Enter")
         says(tab, words["failed"])
         assert 'File "calculator.py", line 3' in tab.evaluate(f"{PRINTED}.textContent")
-        axe_script = f"{Axe().axe_script}; axe.run('div.run').then((found) => found.violations.map((v) => v.id).join())"
-        assert tab.evaluate(axe_script) == ""
+        assert tab.violations("div.run") == ""
         assert tab.evaluate("document.documentElement.scrollWidth") <= width
 
         for program, after in (("while True: pass", "interrupted"), ("sum(range(10 ** 12))", "ended")):

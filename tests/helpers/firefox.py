@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from axe_playwright_python.sync_playwright import Axe
 from websockets.sync.client import ClientConnection, connect
 
 KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Control": "\ue009", "Shift": "\ue008", "Home": "\ue011"}
@@ -59,6 +60,11 @@ class Firefox:
         while not self.evaluate(f"Boolean({expression})"):
             assert time.monotonic() < end, f"never true: {expression}"
             time.sleep(0.05)
+
+    def violations(self, part: str) -> Any:
+        """The rules that axe finds broken in a part of the page, separated by commas."""
+        found = f"axe.run({part!r}).then((found) => found.violations.map((rule) => rule.id).join())"
+        return self.evaluate(f"{Axe().axe_script}; {found}")
 
     def press(self, *keys: str) -> None:
         """Keys held down one after the other, and released."""

@@ -1,0 +1,136 @@
+"""The explorer's arithmetic is the calculator's, in JavaScript, and what it starts from is the snippet's."""
+
+import math
+import random
+from dataclasses import replace
+from typing import Any
+
+import explorer_code
+import pytest
+from explorer_code import LIMITS, MASKS, SHAPE_FIELDS, TRAFFICS, WIDTH_FIELDS
+from support import ROOT
+
+from roofline_calc import ACCELERATORS, MODELS, QWEN, Precision, analyse, attainable, crossings
+from roofline_calc.analysis import Roofs
+
+
+def test_the_catalogue_is_given_whole():
+    presets = explorer_code.presets()
+    assert list(presets["models"]) == list(MODELS)
+    for key, card in ACCELERATORS.items():
+        for dtype, roofs in presets["accelerators"][key]["roofs"].items():
+            assert roofs == Roofs.of(card, dtype)._asdict()
+    assert presets["models"]["deepseek-v3"]["sizes"]["moe_experts"] == MODELS["deepseek-v3"].moe.experts
+    assert set(presets["accelerators"]["rtx-4090"]["roofs"]) == set(ACCELERATORS["rtx-4090"].peak)
+
+
+def _between(random_: random.Random, field: str, high: float | None = None) -> float:
+    """Anywhere in a field's range, each order of magnitude as likely as another."""
+    low, most = LIMITS[field]
+    value = math.exp(random_.uniform(math.log(low), math.log(high or most)))
+    return value if field in WIDTH_FIELDS else round(value)
+
+
+def random_state(random_: random.Random) -> dict[str, Any]:
+    """A setting of the explorer's knobs, as its state holds it."""
+    state: dict[str, Any] = {
+        "model": random_.choice([*MODELS, *["custom"] * 12]), "accelerator": random_.choice(list(ACCELERATORS)),
+        "mask": random_.choice(MASKS), "traffic": random_.choice(TRAFFICS),
+        **{field: _between(random_, field) for field in (*SHAPE_FIELDS, *WIDTH_FIELDS, "batch", "context")},
+    }  # fmt: skip
+    if random_.random() < 0.5:
+        state |= {field: random_.choice([0.5, 1, 2, 4]) for field in WIDTH_FIELDS}
+    state["n_q"] = state["n_kv"] * math.floor((LIMITS["n_q"][1] / state["n_kv"]) ** random_.random())
+    causal = state["mask"] == "causal" or state["model"] != "custom"
+    state["query_tokens"] = random_.choice(
+        [1, state["context"], _between(random_, "query_tokens", state["context"] if causal else None)]
+    )
+    state["dtype"] = random_.choice(list(explorer_code.roofs_of(ACCELERATORS[state["accelerator"]])))
+    return state
+
+
+def expected(state: dict[str, Any]) -> dict[str, Any]:
+    """What roofline_calc says of a state, without the explorer's own code."""
+    model = MODELS["qwen2.5-7b"] if state["model"] == "custom" else MODELS[state["model"]]
+    if state["model"] == "custom":
+        model = replace(model, **{field: state[field] for field in SHAPE_FIELDS})
+    card, dtype, L = ACCELERATORS[state["accelerator"]], state["dtype"], state["query_tokens"]
+    widths = Precision(
+        weights=state["weights"], activations=state["activations"], kv=state["kv"], others=state["activations"]
+    )
+    step = model.matrix_kernels(
+        {(L, state["context"]): state["batch"]}, mask=state["mask"], traffic=state["traffic"], precision=widths
+    )
+    report, crossing = analyse(step, card, dtype), crossings(model, card, dtype=dtype, precision=widths)
+    return {
+        "seconds": report.seconds, "tokens_per_second": report.tokens_per_second(state["batch"] * L),
+        "rows": {
+            row.operator: [
+                row.cost.flops, row.cost.bytes, row.cost.intensity, row.seconds, report.share(row),
+                attainable(row.cost.intensity, report.roofs.peak(row.operator), card.bandwidth), row.regime,
+                crossing.get(row.operator, "no linear layer"),
+            ] for row in report.rows
+        },
+    }  # fmt: skip
+
+
+COMPARE = """
+async ([assets, cases]) => {
+  const { Explorer } = await import(assets + "explorer.js"), calc = await import(assets + "calc.js");
+  const explorer = new Explorer(calc, await (await fetch(assets + "presets.json")).json());
+  let worst = 0, calls = 0;
+  const wrong = [];
+  for (const [state, expected] of cases) {
+    const same = (a, b, what) => {
+      const near = typeof b === "number" ? Math.abs(a / b - 1) : a === b ? 0 : 1;
+      worst = Math.max(worst, near);
+      if (!(near <= 1e-12) && wrong.length < 5) wrong.push([what, a, b, state]);
+    };
+    const { rows, step } = explorer.compute(state);
+    same(step.seconds, expected.seconds, "seconds");
+    same(step.tokens_per_second, expected.tokens_per_second, "tokens per second");
+    same(rows.map((row) => row.operator).join(), Object.keys(expected.rows).join(), "operators");
+    for (const row of rows) {
+      const found = [row.flops, row.bytes, row.intensity, row.seconds, step.share[row.operator], row.attainable,
+                     row.regime, row.crossing === undefined ? "no linear layer" : row.crossing];
+      found.forEach((value, i) => same(value, expected.rows[row.operator][i], `${row.operator} ${i}`));
+    }
+    calls += 3 + 2 * rows.length + Object.values(expected.rows).filter((row) => row[7] !== "no linear layer").length;
+    if (Object.keys(explorer.problems(state)).length) wrong.push(["refused", explorer.problems(state), state]);
+  }
+  return { worst, calls, wrong };
+}
+"""
+
+
+def test_generated_javascript_equals_python(browser, site, served):
+    """100,000 calls and more, over the whole domain of every knob: relative difference at most 1e-12, regimes equal."""
+    random_ = random.Random(2009)
+    page = browser.new_page()
+    page.goto(served)
+    calls, worst, wrong = 0, 0.0, []
+    while calls < 100_000:
+        states = [random_state(random_) for _ in range(500)]
+        found = page.evaluate(COMPARE, [served + "assets/", [[state, expected(state)] for state in states]])
+        calls, worst = calls + found["calls"], max(worst, found["worst"])
+        wrong += found["wrong"]
+    page.close()
+    print(f"{calls:,} calls, worst relative difference {worst:.1e}")
+    assert wrong == []
+
+
+def test_python_refuses_what_the_explorer_refuses():
+    with pytest.raises(ValueError, match="n_q = 28: must be a multiple of n_kv"):
+        replace(QWEN, n_kv=5)
+    with pytest.raises(ValueError, match="L = 513: under a causal mask"):
+        QWEN.matrix_kernels({(513, 512): 1})
+
+
+def test_the_snippet_is_the_first_state():
+    namespace: dict[str, Any] = {}
+    exec(compile((ROOT / "snippets" / "explorer.py").read_text(encoding="utf-8"), "explorer.py", "exec"), namespace)
+    start = explorer_code.DEFAULTS
+    assert namespace["model"] is MODELS[start["model"]]
+    found = expected(start)
+    assert namespace["report"].seconds == found["seconds"] == pytest.approx(29.5e-3, rel=2e-3)  # §3.3 of the lesson
+    assert namespace["tokens"] == start["batch"]
