@@ -1,5 +1,6 @@
-"""One built site for all tests, served by the process that started them, and copies of the repository to break."""
+"""What tests are lent: one built site for all, served by the process that starts them, and copies of its sources."""
 
+import json
 import shutil
 import tempfile
 from pathlib import Path
@@ -54,6 +55,12 @@ def site(pytestconfig: pytest.Config, served: str) -> Path:
             assert done.returncode == 0, done.stderr
             unfinished.rename(site)
     return site
+
+
+@pytest.fixture(scope="session")
+def oracles() -> Any:
+    """Values worked out with exact rational arithmetic by other hands than the calculator's."""
+    return json.loads((ROOT / "tests" / "calculator" / "oracles.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture

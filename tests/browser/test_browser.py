@@ -94,7 +94,7 @@ def test_a_phone_scrolls_in_one_direction_only(watch, language, path):
 
 
 @pytest.mark.parametrize(
-    ("watch", "rules"), zip(SCHEMES, [(), COLOURS], strict=True), indirect=["watch"], ids=["light", "dark"]
+    ("watch", "rules"), [*zip(SCHEMES, [(), COLOURS], strict=True)], indirect=["watch"], ids=["light", "dark"]
 )
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("path", PATHS)
