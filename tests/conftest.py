@@ -1,6 +1,7 @@
 """What tests are lent: one built site for all, served by the process that starts them, and copies of its sources."""
 
 import json
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
-from support import ROOT, Server, mkdocs_build
+from support import LANGUAGES, ROOT, Server, mkdocs_build
 
 SITE_PARTS = ("docs", "roofline_calc", "snippets", "mkdocs.yml", "mkdocs.en.yml")
 PLACE = pytest.StashKey[tuple[Path, str]]()  # the folder that holds the site, and the address at which it is served
@@ -63,17 +64,22 @@ def oracles() -> Any:
     return json.loads((ROOT / "tests" / "calculator" / "oracles.json").read_text(encoding="utf-8"))
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    """A copy of all that the build reads, for a test to break: as new as a clone, so that its first build is cold."""
+def copy_into(folder: Path) -> Path:
+    """Copy all that the build reads."""
     for part in SITE_PARTS:
         source = ROOT / part
         if source.is_dir():
-            shutil.copytree(source, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
         else:
-            shutil.copy(source, tmp_path / part)
-    (tmp_path / "node_modules").symlink_to(ROOT / "node_modules")
-    return tmp_path
+            shutil.copy(source, folder / part)
+    (folder / "node_modules").symlink_to(ROOT / "node_modules")
+    return folder
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of all that the build reads, for a test to break: as new as a clone, so that its first build is cold."""
+    return copy_into(tmp_path)
 
 
 @pytest.fixture
@@ -81,3 +87,33 @@ def built_copy(copy: Path, site: Path) -> Path:
     """A copy that keeps what an earlier build has computed, as an author's does."""
     shutil.copytree(ROOT / ".cache", copy / ".cache")
     return copy
+
+
+PAGE = """\
+# One page { #one }
+
+Above {{ RIDGE:.0f }} FLOP/byte, \\(I > I^*\\).
+"""
+
+
+@pytest.fixture(scope="session")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository whose site has one page beside the notebook that is downloaded, and is as it should be."""
+    root = copy_into(tmp_path_factory.mktemp("sound"))
+    for language in LANGUAGES:
+        for page in (root / "docs" / language).glob("*.md"):
+            page.unlink()
+        (root / "docs" / language / "index.md").write_text(PAGE, encoding="utf-8")
+    settings = (root / "mkdocs.yml").read_text(encoding="utf-8")
+    without_nav = re.sub(r"^nav:.*\n(?: .*\n)*", "", settings, flags=re.MULTILINE)
+    assert without_nav != settings
+    (root / "mkdocs.yml").write_text(without_nav, encoding="utf-8")
+    done = mkdocs_build(root, tmp_path_factory.mktemp("site"))
+    assert done.returncode == 0, done.stderr
+    return root
+
+
+@pytest.fixture
+def one_page(sound: Path, tmp_path: Path) -> Path:
+    """A copy of it in which a mistake can be made: whatever then stops the build is the mistake."""
+    return shutil.copytree(sound, tmp_path, symlinks=True, dirs_exist_ok=True)

@@ -21,20 +21,20 @@ def append(path: str, text: str) -> Callable[[Path], None]:
 
 MISTAKES = {
     "a snippet section that is not there": (
-        append("docs/en/lesson.md", '```python\n--8<-- "roofline_calc/operators.py:gemmm"\n```'),
-        [r"lesson\.md", r"gemmm"],
+        append("docs/en/index.md", '```python\n--8<-- "roofline_calc/operators.py:gemmm"\n```'),
+        [r"index\.md", r"gemmm"],
     ),
     "a snippet file that is not there": (
-        append("docs/zh/lesson.md", '```python\n--8<-- "snippets/calculater.py"\n```'),
-        [r"lesson\.md", r"snippets/calculater\.py"],
+        append("docs/zh/index.md", '```python\n--8<-- "snippets/calculater.py"\n```'),
+        [r"index\.md", r"snippets/calculater\.py"],
     ),
     "a snippet that was not quoted": (
-        append("docs/zh/lesson.md", "```python\n--8<-- snippets/calculator.py\n```"),
-        [r"docs/zh/lesson\.md", r"named in quotes"],
+        append("docs/zh/index.md", "```python\n--8<-- snippets/calculator.py\n```"),
+        [r"docs/zh/index\.md", r"named in quotes"],
     ),
     "an expression that fails": (
-        append("docs/en/lesson.md", "{{ gemm_intensity(0, 1, 1) }}"),
-        [r"docs/en/lesson\.md, line \d+", r"M = 0: must be a positive whole number"],
+        append("docs/en/index.md", "{{ gemm_intensity(0, 1, 1) }}"),
+        [r"docs/en/index\.md, line \d+", r"M = 0: must be a positive whole number"],
     ),
     "a command that exits with another status than 0": (
         append("docs/zh/index.md", "```output\npython -c 'raise SystemExit(3)'\n```"),
@@ -49,15 +49,15 @@ MISTAKES = {
         [r"docs/zh/extra\.md has no twin: write docs/en/extra\.md"],
     ),
     "a broken link": (append("docs/en/index.md", "[gone](gone.md)"), [r"index\.md", r"gone\.md"]),
-    "a broken anchor": (append("docs/zh/index.md", "[没有](lesson.md#gone)"), [r"index\.md", r"#gone"]),
+    "a broken anchor": (append("docs/zh/index.md", "[没有](lab-notebook.ipynb#gone)"), [r"index\.md", r"#gone"]),
 }
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_stops_the_build_and_is_named(copy, tmp_path_factory, mistake):
+def test_a_mistake_stops_the_build_and_is_named(one_page, tmp_path, mistake):
     make, expected = MISTAKES[mistake]
-    make(copy)
-    done = mkdocs_build(copy, tmp_path_factory.mktemp("site"))
+    make(one_page)
+    done = mkdocs_build(one_page, tmp_path / "site")
     assert done.returncode != 0
     for pattern in expected:
         assert re.search(pattern, done.stderr), done.stderr[-2000:]
@@ -79,13 +79,13 @@ for edited in (None, *sys.argv[2:]):
 """
 
 
-def test_what_a_running_server_builds_is_what_a_fresh_build_gives(copy, tmp_path_factory):
+def test_what_a_running_server_builds_is_what_a_fresh_build_gives(built_copy, tmp_path_factory):
     """Though it renders only what has changed: a page of each language, a listing, a heading that others link to."""
     again, fresh = tmp_path_factory.mktemp("again"), tmp_path_factory.mktemp("fresh")
     edited = ("docs/zh/lesson.md", "docs/en/accounting.md", "snippets/own/hardware.toml", "docs/zh/index.md")
     env = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
-    subprocess.run([sys.executable, "-c", REBUILD, str(again), *edited], cwd=copy, env=env, check=True)
-    assert mkdocs_build(copy, fresh).returncode == 0
+    subprocess.run([sys.executable, "-c", REBUILD, str(again), *edited], cwd=built_copy, env=env, check=True)
+    assert mkdocs_build(built_copy, fresh).returncode == 0
     written = [{path.relative_to(root) for path in root.rglob("*")} for root in (again, fresh)]
     assert written[0] == written[1]
     different = [
@@ -99,15 +99,15 @@ def test_what_a_running_server_builds_is_what_a_fresh_build_gives(copy, tmp_path
     assert "又添了几个字" in (again / "lesson" / "index.html").read_text(encoding="utf-8")
 
 
-def test_a_broken_link_stops_every_rebuild_until_it_is_mended(copy, tmp_path_factory):
+def test_a_broken_link_stops_every_rebuild_until_it_is_mended(built_copy, tmp_path_factory):
     """Not only the first, after which its page could be taken for unchanged."""
     script = REBUILD.replace(
         "    build(config)", "    try:\n        build(config)\n    except Exception as e: print(repr(e))"
     )
     script = script.replace("for edited in (None, *sys.argv[2:])", "for edited in (None, *sys.argv[2:], *sys.argv[2:])")
-    append("docs/zh/index.md", "[没有](gone.md)")(copy)
+    append("docs/zh/index.md", "[没有](gone.md)")(built_copy)
     into, env = tmp_path_factory.mktemp("site"), os.environ | {"NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run([sys.executable, "-c", script, str(into), "docs/zh/interview.md"], cwd=copy, env=env,
+    done = subprocess.run([sys.executable, "-c", script, str(into), "docs/zh/interview.md"], cwd=built_copy, env=env,
                           capture_output=True, text=True, encoding="utf-8", check=True)  # fmt: skip
     assert done.stdout.count("Aborted with 1 warnings") == 3
 

@@ -63,13 +63,13 @@ def test_comparisons_are_as_before_after_a_trace():
         bool(x > n)
 
 
-def test_a_function_that_cannot_be_traced_stops_the_build(copy, tmp_path_factory):
-    source = copy / "roofline_calc" / "operators.py"
+def test_a_function_that_cannot_be_traced_stops_the_build(one_page, tmp_path):
+    source = one_page / "roofline_calc" / "operators.py"
     text = source.read_text(encoding="utf-8")
     broken = text.replace("return Cost(flops=2 * M * K * N,", "return Cost(flops=int(2 * M * K * N),")
     assert broken != text
     source.write_text(broken, encoding="utf-8")
-    done = mkdocs_build(copy, tmp_path_factory.mktemp("site"))
+    done = mkdocs_build(one_page, tmp_path / "site")
     assert done.returncode != 0
     assert "Model.matrix_kernels (dense) cannot be turned into JavaScript: TypeError" in done.stderr
 

@@ -31,13 +31,13 @@ def wait_for(address: str, seen: Callable[[str], bool], seconds: float = 60) -> 
 
 
 @pytest.fixture
-def server(copy: Path) -> Iterator[str]:
+def server(built_copy: Path) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     process = subprocess.Popen(
         [sys.executable, "-m", "mkdocs", "serve", "--strict", "-a", f"127.0.0.1:{port}"],
-        cwd=copy, env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "SITE_URL": f"http://127.0.0.1:{port}/"},
+        cwd=built_copy, env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "SITE_URL": f"http://127.0.0.1:{port}/"},
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     yield f"http://127.0.0.1:{port}/"
