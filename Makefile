@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv/bin
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: serve build test bench lint notebook clean
+.PHONY: serve build test test-calculator test-pages test-site test-browser test-lab bench lint notebook clean
 
 serve: .venv/site.done node_modules/.done  ## both languages on http://127.0.0.1:8000/, reloading on every edit
 	$(VENV)/python -m mkdocs serve --strict
@@ -11,8 +11,19 @@ serve: .venv/site.done node_modules/.done  ## both languages on http://127.0.0.1
 build: .venv/site.done node_modules/.done  ## both languages into site/
 	$(VENV)/python -m mkdocs build --strict
 
-test: .venv/test.done node_modules/.done lint  ## every test; those of the browser need Chromium
+test: .venv/test.done node_modules/.done lint  ## every test; without a browser it says which did not run
+	$(VENV)/python tests/helpers/browsers.py
 	$(VENV)/python -m pytest -n 2
+
+test-calculator: .venv/test.done  ## the calculator's tests and the examples in its docstrings, in seconds
+	$(VENV)/python -m pytest -n 2 tests/calculator roofline_calc
+
+test-pages test-site test-lab: .venv/test.done node_modules/.done  ## the tests of one folder
+	$(VENV)/python -m pytest -n 2 tests/$(@:test-%=%)
+
+test-browser: .venv/test.done node_modules/.done
+	$(VENV)/python tests/helpers/browsers.py
+	$(VENV)/python -m pytest -n 2 tests/browser
 
 bench: .venv/test.done node_modules/.done  ## how fast the calculator and the site are here; prints only; wants Chromium
 	$(VENV)/python bench/calculator.py

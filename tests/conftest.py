@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsers import missing, not_run
 from filelock import FileLock
 from support import LANGUAGES, ROOT, Server, mkdocs_build
 
@@ -37,6 +38,14 @@ def pytest_configure(config: pytest.Config) -> None:
         served = Served(Path(tempfile.mkdtemp(prefix="operator-roofline-")))
         config.pluginmanager.register(served)
         config.stash[PLACE] = served.folder, served.server.address
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End with a line that says which tests did not run for want of a browser, and what would run them."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    skipped = reporter.stats.get("skipped", []) if reporter and not hasattr(config, "workerinput") else []
+    if tests := [report.nodeid for report in skipped if str(report.longrepr).endswith("is missing')")]:
+        reporter.write_line(not_run(tests, missing()))
 
 
 @pytest.fixture(scope="session")

@@ -4,15 +4,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browsers import chromium
+from browsers import CHROMIUM, needed
 from chromium import DESKTOP, QUIET, Watch
 from playwright.sync_api import Browser, sync_playwright
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
+    program = needed(CHROMIUM)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=QUIET)
+        browser = playwright.chromium.launch(executable_path=program, args=QUIET)
         yield browser
         browser.close()
 

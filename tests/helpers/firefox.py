@@ -6,7 +6,6 @@ Playwright's own Firefox is a build of its own, and the ESR does not know all co
 import itertools
 import json
 import re
-import shutil
 import subprocess
 import tempfile
 import time
@@ -15,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
+from browsers import FIREFOX, needed
 from websockets.sync.client import ClientConnection, connect
 
 KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Control": "\ue009", "Shift": "\ue008", "Home": "\ue011"}
@@ -92,8 +92,7 @@ class Firefox:
 @contextmanager
 def firefox(dark: bool = False) -> Iterator[Firefox]:
     """A fresh, headless Firefox, in either palette."""
-    program = shutil.which("firefox-esr") or shutil.which("firefox")
-    assert program, "Firefox is missing; on Debian: apt-get install firefox-esr"
+    program = needed(FIREFOX)
     with tempfile.TemporaryDirectory(prefix="firefox-", ignore_cleanup_errors=True) as profile:
         with open(f"{profile}/user.js", "w", encoding="utf-8") as settings:
             settings.write(f'user_pref("layout.css.prefers-color-scheme.content-override", {0 if dark else 1});\n')
