@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -48,7 +49,7 @@ def sweep_seconds() -> float:
 def main() -> None:
     """Print what was measured."""
     for statement in ("import dataclasses", "import roofline_calc", "from roofline_calc import QWEN"):
-        median, best = repeated(lambda statement=statement: import_seconds(statement), 9)
+        median, best = repeated(partial(import_seconds, statement), 9)
         print(f"{statement:32} {median * 1e3:6.1f} ms ({best * 1e3:.1f})")
     median, best = repeated(sweep_seconds, 15)
     print(f"{f'decode sweep, {len(POINTS):,} points':32} {median * 1e3:6.1f} ms ({best * 1e3:.1f}), "

@@ -72,14 +72,18 @@ def knob(words: dict[str, str], size: tuple[float, float]) -> str:
     sizes = range(1, 4097)
     layers = {"q_proj": SHAPES["q_proj"], "k_proj": SHAPES["k_proj"],
               "N = 128": (QWEN.hidden, 128)}
-    curves = [Curve(name, sizes, lambda M, kn=kn: gemm_intensity(M, *kn)) for name, kn in layers.items()]
+
+    def of(K: int, N: int) -> Callable[[int], float]:
+        return lambda M: gemm_intensity(M, K, N)
+
+    curves = [Curve(name, sizes, of(*shape)) for name, shape in layers.items()]
     return curves_svg(curves, RTX_4090.ridge(), words | {"size": words["tokens"]}, size)
 
 
 def accountings(words: dict[str, str], size: tuple[float, float]) -> str:
     """Prefill attention as each accounting sees it."""
-    def prefill(**options: str | int) -> Callable[[int], float]:
-        return lambda S: attention(*HEADS, S, S, **options).intensity
+    def prefill(mask: str = "none", passes: int = 0) -> Callable[[int], float]:
+        return lambda S: attention(*HEADS, S, S, mask=mask, passes=passes).intensity
 
     sizes = range(1, 8193)
     curves = [

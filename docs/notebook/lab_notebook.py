@@ -8,7 +8,6 @@ runs once and its outputs go into both. The site shows what is stored; a test co
 """
 
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -88,4 +87,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
