@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pages
 import pytest
-from test_page_claims import CLAIMS
+from claims import CLAIMS
 
 from roofline_calc import (
     ACCELERATORS,

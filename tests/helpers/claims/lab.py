@@ -33,7 +33,7 @@ def gain(M: int) -> float:
     return seconds("gemm-rotated", M) / seconds("gemm-reused", M)
 
 
-LAB_CLAIMS = {
+CLAIMS = {
     f'read_results("{FILE}").{field}': value
     for field, value in {
         "bandwidth / 1e9:.1f": f"{B / 1e9:.1f}",

@@ -1,0 +1,23 @@
+"""What the page on accounting computes; each is worked out in test_accounting_page.py."""
+
+CLAIMS = {
+    'quantised_width(4, group=128)': '0.515625',
+    'window_attention(32, 8, 128, 1, 32768, 4096).intensity:.3f': '3.996',
+    'window_attention(32, 8, 128, 2**40, 2**40, 4096).intensity:,.1f': '3,276.8',
+    'attention(28, 4, 128, 32, 2048, traffic="kv-only").intensity:.0f': '224',
+    'mla_attention(128, 512, 64, 1, 2048, traffic="kv-only").intensity:.1f': '241.8',
+    'mla_attention(128, 512, 64, 1, 2048).intensity:.1f': '216.2',
+    'experts_touched(128, 8, 1):.0f': '8',
+    'experts_touched(128, 8, 32):.1f': '111.8',
+    '32 * 8 / 128:.0f': '2',
+    'crossings(MODELS["qwen3-30b-a3b"], ACCELERATORS["h100-sxm"])["expert_gate_proj"]:,.0f': '10,028',
+    'rms_norm(256, 3584).intensity:.3f': '0.998',
+    'rope(256, 32, 128).intensity:.3f': '0.738',
+    'swiglu(256, 18944).intensity:.3f': '0.667',
+    'residual(256, 3584).intensity:.3f': '0.167',
+    'MODELS["deepseek-v3"].kv_bytes_per_token:,': '70,272',
+    'MODELS["qwen3-30b-a3b"].params / 1e9:.1f': '30.5',
+    'MODELS["qwen3-30b-a3b"].params_touched(1) / 1e9:.1f': '3.0',
+    '", ".join(map(str, QWEN.valid_tp))': '1, 2, 4',
+    '16 * MODELS["llama-3.1-8b"].card(16).kv_bytes_per_token / MODELS["llama-3.1-8b"].kv_bytes_per_token:.0f': '2',
+}
