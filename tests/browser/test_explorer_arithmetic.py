@@ -37,7 +37,7 @@ def random_state(random_: random.Random) -> dict[str, Any]:
         "model": random_.choice([*MODELS, *["custom"] * 12]), "accelerator": random_.choice(list(ACCELERATORS)),
         "mask": random_.choice(MASKS), "traffic": random_.choice(TRAFFICS),
         **{field: _between(random_, field) for field in (*SHAPE_FIELDS, *WIDTH_FIELDS, "batch", "context")},
-    }  # fmt: skip
+    }
     if random_.random() < 0.5:
         state |= {field: random_.choice([0.5, 1, 2, 4]) for field in WIDTH_FIELDS}
     state["n_q"] = state["n_kv"] * math.floor((LIMITS["n_q"][1] / state["n_kv"]) ** random_.random())
@@ -71,7 +71,7 @@ def expected(state: dict[str, Any]) -> dict[str, Any]:
                 crossing.get(row.operator, "no linear layer"),
             ] for row in report.rows
         },
-    }  # fmt: skip
+    }
 
 
 COMPARE = """

@@ -29,7 +29,7 @@ WORDS = {
         "reset": "Reset", "copy": "Copy Python", "slider": ", slider",
         "memory": "memory-bound", "compute": "compute-bound", "unmoved": "M does not change its intensity",
     },
-}  # fmt: skip
+}
 WIDE, NARROW = {"viewport": {"width": 1440, "height": 900}}, {"viewport": {"width": 320, "height": 640}}
 TOUCH = NARROW | {"has_touch": True, "is_mobile": True}
 both_languages = pytest.mark.parametrize("language", LANGUAGES)
@@ -263,7 +263,7 @@ def test_the_copied_python_prints_the_numbers_that_are_shown(watch, language, qu
 @pytest.mark.parametrize(
     "watch", [size | scheme for size in (WIDE, NARROW) for scheme in SCHEMES], indirect=True,
     ids=["1440-light", "1440-dark", "320-light", "320-dark"],
-)  # fmt: skip
+)
 @both_languages
 def test_axe_finds_nothing_and_colours_follow_the_palette(watch, language):
     page = opened(watch, language, "?model=custom")

@@ -15,7 +15,7 @@ WORDS = {
            "right": "对。", "slip": "因子 2"},
     "en": {"memory": "memory-bound", "compute": "compute-bound", "unmoved": "M does not change its intensity",
            "wrong": "“many” is not a number", "right": "Right.", "slip": "factor of 2"},
-}  # fmt: skip
+}
 ERRORS = "globalThis.complaints = []; addEventListener('error', (event) => complaints.push(event.message)); true"
 
 

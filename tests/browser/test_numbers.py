@@ -32,7 +32,7 @@ both_languages = pytest.mark.parametrize("language", LANGUAGES)
          "batch=1&context=2048&query_tokens=S&operator=attention"),
         ("attention(28, 28, 128, 1, 512, mask='causal').intensity", "model=custom&n_kv=28&batch=1&operator=attention"),
     ],
-)  # fmt: skip
+)
 def test_a_number_that_the_explorer_shows_has_the_state_in_which_it_does(field, state):
     def parts(query: str) -> set[str]:
         return set(query.split("&"))

@@ -13,7 +13,7 @@ WORDS = {
            "number": "不是数", "unit": "请用"},
     "en": {"check": "Check", "right": "Right.", "slip": "factor of 2", "progress": "{} of 13 answered",
            "number": "is not a number", "unit": "Answer in"},
-}  # fmt: skip
+}
 both_languages = pytest.mark.parametrize("language", LANGUAGES)
 
 
@@ -97,7 +97,7 @@ def test_progress_is_kept_and_shared_by_both_languages(watch, language):
 
 
 @pytest.mark.parametrize("watch", [{"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True}],
-                         indirect=True, ids=["touch"])  # fmt: skip
+                         indirect=True, ids=["touch"])
 @both_languages
 def test_a_finger_answers(watch, language):
     page = watch.open(language, "lesson")

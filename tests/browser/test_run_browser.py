@@ -25,7 +25,7 @@ WORDS = {
         "cut": "The output is too long", "missing": "only Python's standard library and roofline_calc.",
         "python": "Python that gives the same numbers", "loading": "Fetching Python", "batch": "batch (sequences)",
     },
-}  # fmt: skip
+}
 WIDE = {"viewport": {"width": 1440, "height": 900}}
 TOUCH = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
 COLD = 90_000  # ms until Python has been fetched and started, on a busy machine

@@ -51,7 +51,7 @@ class Firefox:
     def evaluate(self, expression: str) -> Any:
         """A string, number, boolean or null; awaited."""
         found = self.send("script.evaluate", expression=expression, target={"context": self.tab}, awaitPromise=True,
-                          userActivation=False)  # fmt: skip
+                          userActivation=False)
         assert found["type"] == "success", found["exceptionDetails"]["text"]
         return found["result"].get("value")
 

@@ -120,7 +120,7 @@ def test_it_runs_from_top_to_bottom(language, tmp_path):
     assert data["complete"]
     assert {name: [point["size"] for point in points] for name, points in data["series"].items()} == {
         "gemm-rotated": [1, 8, 64], "gemm-reused": [1, 8, 64], "attention-decode": [256, 512],
-    }  # fmt: skip
+    }
     assert data["gemm"]["K"] == 512
     assert data["gemm"]["bytes"] > 256e6
     assert all(point["seconds"]["median"] > 0 for points in data["series"].values() for point in points)

@@ -164,7 +164,7 @@ LOADS = [(1, 2048), (64, 2048), (256, 512)]
 def test_what_quantising_saves():
     """Interview 8, table: floors in ms by load, for BF16, W4A16, an FP8 cache, and both."""
     rows = [[shown(floor(decode(*load, b_w, b_kv)) * 1000, ".1f") for load in LOADS]
-            for b_w, b_kv in [(2, 2), (W4, 2), (2, 1), (W4, 1)]]  # fmt: skip
+            for b_w, b_kv in [(2, 2), (W4, 2), (2, 1), (W4, 1)]]
     assert rows == [
         ["14.2", "21.9", "29.5"],
         ["4.5", "13.6", "29.5"],
@@ -239,7 +239,7 @@ def test_crossings_move_right_on_an_h100():
     ridges = P / B, H100[0] / H100[1]
     assert [shown(ridges[1], ".1f"), shown(ridges[1] / ridges[0], ".2f")] == ["295.3", "1.80"]
     rows = [[first(lambda M, shape=shape: intensity(linear(M, *shape)), ridge) for ridge in ridges]
-            for shape in (Q, KV, FFN)]  # fmt: skip
+            for shape in (Q, KV, FFN)]
     assert rows == [[181, 354], [259, 867], [174, 328]]
     assert max(rows, key=lambda row: row[1] / row[0]) == [259, 867]
     assert [first(lambda S: intensity(attend(S, S, causal=True)), ridge) for ridge in ridges] == [374, 675]

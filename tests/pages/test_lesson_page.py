@@ -29,7 +29,7 @@ def test_every_verdict_of_the_table_holds_at_both_ridges(ridge):
     verdicts = {(M, name): regime(gemm_intensity(M, *SHAPES[name]), ridge) for M in (1, 256) for name in SHAPES}
     assert [where for where, verdict in verdicts.items() if verdict == "compute-bound"] == [
         (256, "q/o"), (256, "gate/up"), (256, "down"),
-    ]  # fmt: skip
+    ]
     for S in (128, 512, 2048):
         assert regime(attn_intensity(28, 4, "decode", S), ridge) == "memory-bound"
         assert regime(attn_intensity(28, 4, "prefill", S), ridge) == "compute-bound"

@@ -147,7 +147,7 @@ def test_batching_by_longhand():
         rows.append((
             shown(step * 1000, ".1f"), shown(batch / step, ",.0f"), shown(intensity(linear(batch, *Q)), ".1f"),
             shown(intensity(attend(1, 512)), ".1f"), shown(Fraction(batch * 512 * KV_TOKEN, 2**30), ".2f"),
-        ))  # fmt: skip
+        ))
     assert rows == [
         ("14.1", "71", "1.0", "6.9", "0.03"),
         ("14.3", "559", "8.0", "6.9", "0.22"),

@@ -56,7 +56,7 @@ def test_attainable_at_the_intensities_of_decode():
     """A §5: 1.01 TFLOP/s or 0.6 % at 1, 7.06 or 4.3 % at 7."""
     assert [(shown(I * B / 10**12, ".2f"), shown(I * B / P, ".1%")) for I in (1, 7)] == [
         ("1.01", "0.6%"), ("7.06", "4.3%"),
-    ]  # fmt: skip
+    ]
 
 
 def test_only_bandwidth_moves_what_decode_attains():

@@ -48,7 +48,7 @@ def blocks(site, language: str) -> dict[str, str]:
     return {
         block.select_one(".filename").text: block.select_one("code").text
         for block in soup.select("div.highlight") if block.select_one(".filename")
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

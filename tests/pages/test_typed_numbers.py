@@ -51,8 +51,8 @@ ALLOWED = [
     (r"rows of 7|weights' 1|from 1 into", "the same in English"),
     (r"I ≈ [17]", "the same, as a profile shows it"),
     (r"profile 里的 7 和 1|A 7 and a 1 in one profile", "the same, in a heading"),
-    (r"强度也低于 1|stays below 1\.", "the limit 2/b at M = 1, a bound: proved in test_companion_pages.py"),
-    (r"降不到 1%|less than 1%", "a bound: proved in test_companion_pages.py"),
+    (r"强度也低于 1|stays below 1\.", "the limit 2/b at M = 1, a bound: proved in test_interview_page.py"),
+    (r"降不到 1%|less than 1%", "a bound: proved in test_interview_page.py"),
     (r"平均应该是 4\b|average should be 4\b", "quoted as wrong"),
     (r"\b2N FLOPs", "the name of an estimate"),
     (r"离 1 越远|further from 1", "a ratio of one: as predicted"),
@@ -67,7 +67,7 @@ def prose(language: str, page: str) -> str:
     for pattern in (
         r"^[ ]*```.*?^[ ]*```$", r"^:::[ ]\w+$",
         r"`[^`]*`", r"\{\{.*?\}\}", r"\]\([^)]*\)", r"\{ ?[#.][^}]*\}", r"<[^>]*>",
-    ):  # fmt: skip
+    ):
         text = re.sub(pattern, " ", text, flags=re.MULTILINE | re.DOTALL)
     # In a formula, its own coefficients and inputs; results are expressions there too.
     return re.sub(r"\\\[.*?\\\]|\\\(.*?\\\)", lambda maths: COEFFICIENTS.sub(" ", maths[0]), text, flags=re.DOTALL)

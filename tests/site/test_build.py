@@ -108,7 +108,7 @@ def test_a_broken_link_stops_every_rebuild_until_it_is_mended(built_copy, tmp_pa
     append("docs/zh/index.md", "[没有](gone.md)")(built_copy)
     into, env = tmp_path_factory.mktemp("site"), os.environ | {"NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run([sys.executable, "-c", script, str(into), "docs/zh/interview.md"], cwd=built_copy, env=env,
-                          capture_output=True, text=True, encoding="utf-8", check=True)  # fmt: skip
+                          capture_output=True, text=True, encoding="utf-8", check=True)
     assert done.stdout.count("Aborted with 1 warnings") == 3
 
 
@@ -134,7 +134,7 @@ def test_each_page_names_its_twin_absolutely(site, served, language, page):
     html = (site / ("en/" if language == "en" else "") / folder / "index.html").read_text(encoding="utf-8")
     assert re.findall(r'<link rel="alternate" hreflang="([^"]+)" href="([^"]+)">', html) == [
         ("zh-Hans", served + folder), ("en", f"{served}en/{folder}"), ("x-default", served + folder),
-    ]  # fmt: skip
+    ]
     assert f'<link rel="canonical" href="{served}{"en/" if language == "en" else ""}{folder}">' in html
 
 

@@ -81,7 +81,7 @@ def test_a_formula_that_changes_changes_the_javascript(copy):
         done = subprocess.run(
             [sys.executable, "docs/hooks/explorer_code.py"], cwd=copy, env=os.environ | {"PYTHONPATH": str(copy)},
             capture_output=True, text=True, encoding="utf-8", check=True,
-        )  # fmt: skip
+        )
         code: str = json.loads(done.stdout)["calc.js"]
         return code
 

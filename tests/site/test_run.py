@@ -27,7 +27,7 @@ def run(capsys: pytest.CaptureFixture[str], code: str) -> tuple[bool, str, str]:
 def test_a_program_prints_and_ends_well(capsys):
     assert run(capsys, "import sys\nprint(__name__, __file__, sys.argv)") == (
         True, "__main__ program.py ['program.py']\n", "",
-    )  # fmt: skip
+    )
 
 
 def test_each_run_is_a_main_module_of_its_own(capsys):
@@ -52,7 +52,7 @@ def test_a_traceback_shows_the_programs_lines_and_no_others(capsys):
     assert not well
     assert re.findall(r'File "(.*)", line (\d+), in (.*)\n    (.*)', said) == [
         ("program.py", "5", "<module>", "f(0)"), ("program.py", "2", "f", "return 1 / x"),
-    ]  # fmt: skip
+    ]
     assert said.endswith("ZeroDivisionError: division by zero\n")
 
 

@@ -39,7 +39,7 @@ def server(built_copy: Path) -> Iterator[str]:
         [sys.executable, "-m", "mkdocs", "serve", "--strict", "-a", f"127.0.0.1:{port}"],
         cwd=built_copy, env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "SITE_URL": f"http://127.0.0.1:{port}/"},
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    )
     yield f"http://127.0.0.1:{port}/"
     process.terminate()
     process.wait(timeout=20)
