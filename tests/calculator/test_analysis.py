@@ -94,7 +94,7 @@ def test_crossings_of_the_lesson(oracles):
     found, fused = crossings(QWEN, RTX_4090), crossings(QWEN, RTX_4090, fused=True)
     rows = {"q_proj": found["q_proj"], "k_proj": found["k_proj"], "gate_proj": found["gate_proj"],
             "down_proj": found["down_proj"], "lm_head": found["lm_head"], "qkv_proj_fused": fused["qkv_proj"],
-            "gate_up_fused": fused["gate_up_proj"]}  # fmt: skip
+            "gate_up_fused": fused["gate_up_proj"]}
     for name, crossing in rows.items():
         assert crossing == pytest.approx(oracles["gemm"][name]["crossing_tokens"]["ridge_spec"]["value"], rel=1e-9)
 

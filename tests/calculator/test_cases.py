@@ -38,7 +38,7 @@ def test_case_3_the_ffn_has_the_configs_width_and_three_matrices():
     shapes = QWEN.projections()
     assert [shapes[name] for name in ("gate_proj", "up_proj", "down_proj")] == [
         (3584, 18944), (3584, 18944), (18944, 3584),
-    ]  # fmt: skip
+    ]
 
 
 def test_case_4_causal_attention_with_more_keys_than_queries_counts_the_pairs_it_keeps():
@@ -72,7 +72,7 @@ def test_case_8_head_dim_is_the_configs_own():
         "vocab_size": 201088, "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 64,
         "num_local_experts": 32, "num_experts_per_tok": 4, "sliding_window": 128, "torch_dtype": "bfloat16",
         "tie_word_embeddings": False,
-    }  # fmt: skip
+    }
     assert Model.from_config(config).head_dim == 64
 
 

@@ -63,7 +63,7 @@ def test_checkpoints_stored_in_fewer_bits(name, gigabytes):
     ("name", "ridge"),
     [("rtx-4090", 163.9), ("a100-80gb-sxm", 153.0), ("h100-sxm", 295.3), ("h200", 206.1), ("l40s", 419.0),
      ("l4", 403.3), ("rtx-3090", 75.9)],
-)  # fmt: skip
+)
 def test_ridge_points_of_the_lesson(name, ridge):
     assert ACCELERATORS[name].ridge() == pytest.approx(ridge, abs=0.05)
 

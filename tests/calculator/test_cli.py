@@ -59,7 +59,7 @@ def test_ops_for_people(cli):
     assert lines[1] == "decode: 256 sequences, context 2,048 tokens, 256 tokens in flight"
     assert lines[3].split() == [
         "operator", "FLOPs", "traffic", "intensity", "regime", "time", "floor", "share", "of", "time",
-    ]  # fmt: skip
+    ]
     assert lines[4].split() == ["GFLOP", "Mbyte", "FLOP/byte", "ms", "%"]
     table = {line.split()[0]: line.split() for line in lines[5:] if line}
     assert table["q_proj"][3:5] == ["224", "compute-bound"]
@@ -99,7 +99,7 @@ def test_ops_as_csv(cli):
     rows = list(csv.DictReader(io.StringIO(cli("ops --csv"))))
     assert list(rows[0]) == [
         "operator", "flops [FLOP]", "bytes [byte]", "intensity [FLOP/byte]", "regime", "seconds [s]", "share [%]",
-    ]  # fmt: skip
+    ]
     step = QWEN.step([(1, 2048)])
     assert {row["operator"]: float(row["flops [FLOP]"]) for row in rows} == {k: c.flops for k, c in step.items()}
 
@@ -135,7 +135,7 @@ def test_data_types(cli):
     data = as_json(cli, "ops --weights int4-g128 --kv fp8")
     assert data["bytes_per_element"] == {
         "activations": 2, "weights": 0.515625, "experts": 0.515625, "kv": 1, "others": 2,
-    }  # fmt: skip
+    }
     step = QWEN.step([(1, 2048)], precision=Precision(weights=width_of("int4-g128"), kv=1))
     assert {row["operator"]: row["bytes"] for row in data["operators"]} == {name: c.bytes for name, c in step.items()}
     w8a8 = as_json(cli, "ops --dtype fp8 --hardware h200")
@@ -196,7 +196,7 @@ def test_cross(cli, oracles):
     assert data["first_compute_bound"] == {
         "decode_batch": None, "decode_query_tokens": 26, "prefill_context": 206, "prefill_attention_context": 374,
         "largest_context": 183778, "largest_batch": 89,
-    }  # fmt: skip
+    }
     text = cli("cross --context 2048")
     assert "batch never" in text
     assert "context up to 183,778" in text
@@ -243,7 +243,7 @@ def test_a_model_of_ones_own(cli, refusal, tmp_path):
         "architectures": ["LlamaForCausalLM"], "hidden_size": 2048, "num_hidden_layers": 16, "vocab_size": 128256,
         "intermediate_size": 8192, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 64,
         "tie_word_embeddings": True, "torch_dtype": "float32",
-    }  # fmt: skip
+    }
     path.write_text(json.dumps(config), encoding="utf-8")
     data = as_json(cli, f"ops --model {path}")
     assert data["weights_resident"] == 4 * 1_235_814_400
@@ -292,7 +292,7 @@ def test_a_model_of_ones_own(cli, refusal, tmp_path):
         ("cross --context 0", "context = 0: must be a positive whole number"),
         ("plot --output chart.bmp", "--output chart.bmp: must end in .svg or .png"),
     ],
-)  # fmt: skip
+)
 def test_wrong_input_is_one_line_with_the_nearest_name(refusal, line, message):
     if line.startswith("plot"):
         pytest.importorskip("roofline_calc.figure")
@@ -375,7 +375,7 @@ def test_cross_with_narrow_activations(cli):
 
 def test_kernels_at_one_place_share_a_label():
     rows = [{"operator": name, "intensity": I} for name, I in
-            [("up_proj", 236.0), ("q_proj", 224.0), ("k_proj", 162.9), ("attention", 7.0), ("norms", 0.9)]]  # fmt: skip
+            [("up_proj", 236.0), ("q_proj", 224.0), ("k_proj", 162.9), ("attention", 7.0), ("norms", 0.9)]]
     assert _labelled(rows) == [("attention", 7.0), ("k_proj", 162.9), ("q_proj\nup_proj", 224.0), ("", 236.0)]
 
 

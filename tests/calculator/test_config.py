@@ -13,33 +13,33 @@ def common(architecture: str, hidden: int, layers: int, intermediate: int, vocab
     return {
         "architectures": [architecture], "hidden_size": hidden, "num_hidden_layers": layers, "vocab_size": vocab,
         "intermediate_size": intermediate, "num_attention_heads": heads, "torch_dtype": "bfloat16", **own,
-    }  # fmt: skip
+    }
 
 
 QWEN25 = common(
     "Qwen2ForCausalLM", 3584, 28, 18944, 152064, 28, num_key_value_heads=4, tie_word_embeddings=False,
     use_sliding_window=False, sliding_window=131072, max_window_layers=28,
-)  # fmt: skip
+)
 GPT_OSS = common(
     "GptOssForCausalLM", 2880, 24, 2880, 201088, 64, num_key_value_heads=8, head_dim=64, attention_bias=True,
     num_local_experts=32, num_experts_per_tok=4, sliding_window=128, tie_word_embeddings=False,
     layer_types=["sliding_attention", "full_attention"] * 12, quantization_config={"quant_method": "mxfp4"},
-)  # fmt: skip
+)
 DEEPSEEK = common(
     "DeepseekV3ForCausalLM", 7168, 61, 18432, 129280, 128, num_key_value_heads=128, q_lora_rank=1536, kv_lora_rank=512,
     qk_nope_head_dim=128, qk_rope_head_dim=64, v_head_dim=128, n_routed_experts=256, num_experts_per_tok=8,
     moe_intermediate_size=2048, n_shared_experts=1, first_k_dense_replace=3, moe_layer_freq=1, topk_method="noaux_tc",
     attention_bias=False, tie_word_embeddings=False, num_nextn_predict_layers=1,
     quantization_config={"quant_method": "fp8", "weight_block_size": [128, 128]},
-)  # fmt: skip
+)
 GEMMA2 = common(
     "Gemma2ForCausalLM", 3584, 42, 14336, 256000, 16, num_key_value_heads=8, head_dim=256, sliding_window=4096,
-)  # fmt: skip
+)
 QWEN3_MOE = common(
     "Qwen3MoeForCausalLM", 2048, 48, 6144, 151936, 32, num_key_value_heads=4, head_dim=128, attention_bias=False,
     num_experts=128, num_experts_per_tok=8, moe_intermediate_size=768, decoder_sparse_step=1, mlp_only_layers=[],
     tie_word_embeddings=False, use_sliding_window=False, sliding_window=None, max_window_layers=48,
-)  # fmt: skip
+)
 
 CONFIGS = {
     "qwen2.5-7b": QWEN25,
@@ -65,7 +65,7 @@ CONFIGS = {
         topk_method="greedy"),
     "deepseek-v3": DEEPSEEK,
     "gpt-oss-20b": GPT_OSS,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -128,7 +128,7 @@ def test_a_missing_field_is_named(key):
      ("deepseek-v3", "first_k_dense_replace"), ("deepseek-v3", "v_head_dim"), ("deepseek-v3", "q_lora_rank"),
      ("deepseek-v3", "n_shared_experts"), ("mistral-7b", "sliding_window"), ("gemma-2-9b", "sliding_window"),
      ("mistral-7b", "num_key_value_heads"), ("gpt-oss-20b", "tie_word_embeddings")],
-)  # fmt: skip
+)
 def test_an_architectures_own_missing_field_is_named(name, key):
     """Also where its class has a default that would change the parameters: none is assumed."""
     config = {field: value for field, value in CONFIGS[name].items() if field != key}
@@ -165,7 +165,7 @@ def test_an_architectures_own_missing_field_is_named(name, key):
         (GEMMA2, {"quantization_config": "awq"}, r"^quantization_config: quant_method = None: must be"),
         (GEMMA2, {"quantization_config": {"quant_method": "awq"}}, r"^quantization_config: bits or group_size"),
     ],
-)  # fmt: skip
+)
 def test_a_contradictory_field_is_named(config, changed, message):
     with pytest.raises(ValueError, match=message):
         Model.from_config(config | changed)
@@ -202,7 +202,7 @@ def test_biases():
     ("quantised", "width"),
     [({"quant_method": "awq", "bits": 4, "group_size": 128}, 0.51953125),
      ({"quant_method": "gptq", "bits": 8, "group_size": -1}, 1), ({"quant_method": "fp8"}, 1)],
-)  # fmt: skip
+)
 def test_quantised_checkpoints(quantised, width):
     model = Model.from_config(QWEN25 | {"quantization_config": quantised})
     assert model.precision.weights == width

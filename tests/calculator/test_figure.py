@@ -7,7 +7,7 @@ from roofline_calc.figure import NARROW, PALETTE, Point, in_dark, roofline_svg
 WORDS = {
     "lang": "en", "title": "Roofline", "intensity": "I", "performance": "TFLOP/s", "memory-bound": "memory-bound",
     "compute-bound": "compute-bound", "ridge": "I* = {:.1f}",
-}  # fmt: skip
+}
 
 
 def colours(svg: str) -> set[str]:

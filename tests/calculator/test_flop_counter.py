@@ -17,11 +17,11 @@ nn, functional = torch.nn, torch.nn.functional
 LLAMA = Model(
     name="tiny Llama", hidden=48, layers=3, n_q=6, n_kv=2, head_dim=8, intermediate=80, vocab=97, tied_embeddings=False,
     qkv_bias=False, bytes_per_element=4, source="made up",
-)  # fmt: skip
+)
 QWEN2 = Model(
     name="tiny Qwen2", hidden=40, layers=2, n_q=4, n_kv=4, head_dim=12, intermediate=56, vocab=89, tied_embeddings=True,
     qkv_bias=True, bytes_per_element=4, source="made up",
-)  # fmt: skip
+)
 
 
 class Attention(nn.Module):

@@ -18,7 +18,7 @@ B, P = 100e9, 1e12  # I* = 10
 
 def point(size: int, seconds: float, spread: float = 0.0) -> dict[str, Any]:
     return {"size": size, "seconds": {"median": seconds, "q1": seconds * (1 - spread / 2),
-                                      "q3": seconds * (1 + spread / 2), "best": seconds, "laps": 5}}  # fmt: skip
+                                      "q3": seconds * (1 + spread / 2), "best": seconds, "laps": 5}}
 
 
 def run() -> dict[str, Any]:
@@ -40,7 +40,7 @@ def run() -> dict[str, Any]:
             "gemm-reused": [point(1, low.bytes / (3 * B))],
             "attention-decode": [point(2048, decode.bytes / B)],
         },
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def having(value: object, *path: Any):
     (having([], "series", "gemm-other"), "gemm-other"),
     (without("attention", "batch"), "'batch' is missing"),
     (having([], "series"), "not results of the lab"),
-])  # fmt: skip
+])
 def test_what_is_no_results_file_is_refused_in_one_line(change, reason, tmp_path, capsys):
     data = deepcopy(run())
     change(data)
@@ -138,7 +138,7 @@ def test_bytes_that_are_no_text_are_refused_with_the_files_name(tmp_path, capsys
 
 
 @pytest.mark.parametrize("options", [["/nope.json"], [], ["{file}", "--bogus"], ["{file}", "--plot", "x.png"],
-                                     ["{file}", "--hardware", "rtx-4900"], ["{file}", "--json", "--csv"]])  # fmt: skip
+                                     ["{file}", "--hardware", "rtx-4900"], ["{file}", "--json", "--csv"]])
 def test_a_wrong_command_is_one_line_and_exit_status_2(options, file, capsys):
     assert main(["compare", *(option.format(file=file) for option in options)]) == 2
     out, err = capsys.readouterr()

@@ -115,7 +115,7 @@ def test_attention_traffic_by_operand():
     assert cost.traffic == {
         "K": 2 * 100 * 64, "V": 2 * 100 * 64, "Q": 8 * 3 * 64 * 2, "O": 8 * 3 * 64 * 2,
         "scores": 4 * 8 * 3 * 100 * 4,
-    }  # fmt: skip
+    }
     assert cost.flops == 4 * 8 * 64 * 3 * 100  # by query heads, not KV heads
 
 
@@ -163,7 +163,7 @@ def test_gemm_refuses_a_width_that_is_not_positive_and_finite(name, bad):
         ({"L": 2049, "mask": "causal"},
          "L = 2049: under a causal mask the queries are among the S = 2048 cached tokens, so at most 2048"),
     ],
-)  # fmt: skip
+)
 def test_attention_refuses(changed, message):
     arguments = {"n_q": 28, "n_kv": 4, "head_dim": 128, "L": 1, "S": 2048} | changed
     with pytest.raises(ValueError, match=rf"^{re.escape(message)}$"):
@@ -200,7 +200,7 @@ def test_effective_width_of_weights_quantised_in_groups():
     ("dtype", "width"),
     [("fp32", 4), ("tf32", 4), ("bf16", 2), ("fp16", 2), ("fp8", 1), ("int8", 1), ("fp4", 0.5), ("int4", 0.5),
      ("mxfp4", 0.53125), ("nvfp4", 0.5625), ("int4-g128", 0.515625), ("int8-g128-zero", 1 + 3 / 128)],
-)  # fmt: skip
+)
 def test_widths_by_name(dtype, width):
     assert width_of(dtype) == width
 
@@ -401,7 +401,7 @@ def test_splits_refuse(function, arguments):
     ("arguments", "name"),
     [({"bits": 0}, "bits"), ({"bits": 4, "group": 0}, "group"), ({"bits": 4, "scale_bytes": 0}, "scale_bytes"),
      ({"bits": 4, "group": 8, "zero_bits": -1}, "zero_bits"), ({"bits": 4, "zero_bits": math.inf}, "zero_bits")],
-)  # fmt: skip
+)
 def test_quantised_width_refuses(arguments, name):
     with pytest.raises(ValueError, match=rf"^{name} = "):
         quantised_width(**arguments)

@@ -7,7 +7,7 @@ from roofline_calc.tables import Column, csv_table, scaled, significant, text_ta
 COLUMNS = (
     Column("name", "name"), Column("rate", "rate", "FLOP/s", True), Column("n", "count", missing="never"),
     Column("ok", "fits"),
-)  # fmt: skip
+)
 ROWS = [
     {"name": "slow", "rate": 2.5e9, "n": 1000, "ok": True},
     {"name": "fast", "rate": 1.234567e12, "n": None, "ok": False},
@@ -19,7 +19,7 @@ ROWS = [
     ("value", "text"),
     [(0, "0"), (0.0, "0"), (1, "1"), (1234567, "1,234,567"), (2.0, "2"), (1.5, "1.500"), (12.3456, "12.35"),
      (123.456, "123.5"), (1234.56, "1,235"), (0.00012345, "0.0001234"), (-2.5, "-2.500")],
-)  # fmt: skip
+)
 def test_significant_digits(value, text):
     assert significant(value) == text
 
@@ -28,7 +28,7 @@ def test_significant_digits(value, text):
     ("value", "text"),
     [(0, "0 s"), (1, "1 s"), (999, "999 s"), (1000, "1 ks"), (1e-3, "1 ms"), (25.5e-6, "25.5 µs"), (3e-12, "0.003 ns"),
      (1.5e21, "1500 Es")],
-)  # fmt: skip
+)
 def test_a_prefix_for_each_size(value, text):
     assert scaled(value, "s") == text
 
@@ -56,4 +56,4 @@ def test_a_table_without_units_has_no_line_for_them():
 def test_csv_keeps_base_units():
     assert csv_table(COLUMNS, ROWS).splitlines() == [
         "name,rate [FLOP/s],n,ok", "slow,2500000000.0,1000,True", "fast,1234567000000.0,,False", "none,0,7,True",
-    ]  # fmt: skip
+    ]

@@ -136,5 +136,5 @@ def test_a_new_results_file_gets_its_row_and_chart(copy, tmp_path_factory):
 def test_the_files_of_the_page_are_named_in_the_archive():
     names = zipfile.ZipFile(io.BytesIO(downloads.lab_archive("zh"))).namelist()
     assert {"roofline-lab/LICENSE", "roofline-lab/snippets/gpu_lab.py", "roofline-lab/roofline_calc/figure.py",
-            "roofline-lab/roofline_calc/models.toml"} <= set(names)  # fmt: skip
+            "roofline-lab/roofline_calc/models.toml"} <= set(names)
     assert all(not Path(name).is_absolute() for name in names)
