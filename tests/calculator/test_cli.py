@@ -12,7 +12,8 @@ import pytest
 from support import ROOT
 
 from roofline_calc import ACCELERATORS, MODELS, QWEN, RTX_4090, Precision, analyse, gemm_limit, width_of
-from roofline_calc.__main__ import _labelled, main
+from roofline_calc.__main__ import main
+from roofline_calc.commands import labelled
 
 
 @pytest.fixture
@@ -376,7 +377,7 @@ def test_cross_with_narrow_activations(cli):
 def test_kernels_at_one_place_share_a_label():
     rows = [{"operator": name, "intensity": I} for name, I in
             [("up_proj", 236.0), ("q_proj", 224.0), ("k_proj", 162.9), ("attention", 7.0), ("norms", 0.9)]]
-    assert _labelled(rows) == [("attention", 7.0), ("k_proj", 162.9), ("q_proj\nup_proj", 224.0), ("", 236.0)]
+    assert labelled(rows) == [("attention", 7.0), ("k_proj", 162.9), ("q_proj\nup_proj", 224.0), ("", 236.0)]
 
 
 def test_plot_writes_a_chart(cli, tmp_path):

@@ -1,0 +1,271 @@
+"""The commands that count: a step's operators, sweeps, where regimes turn, the chart, the catalogue."""
+
+import argparse
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .analysis import (
+    Report,
+    analyse,
+    crossings,
+    first_batch,
+    first_context,
+    first_query_tokens,
+    largest_batch,
+    largest_context,
+    sweep,
+)
+from .answer import Answer, figure_module
+from .catalog import ACCELERATORS, MODELS
+from .checks import check_whole
+from .roofline import gemm_limit
+from .setting import RefusedError, Setting
+from .tables import Column, scaled, significant
+
+GIB = 2**30
+UNITS = {"flops": "FLOP", "bytes": "byte", "intensity": "FLOP/byte", "seconds": "s", "ridge": "FLOP/byte"}
+
+OPERATOR_COLUMNS = (
+    Column("operator", "operator"), Column("flops", "FLOPs", "FLOP", True), Column("bytes", "traffic", "byte", True),
+    Column("intensity", "intensity", "FLOP/byte"), Column("regime", "regime"),
+    Column("seconds", "time floor", "s", True), Column("share", "share of time", "%"),
+)
+
+
+def _operators(report: Report) -> list[dict[str, Any]]:
+    return [
+        {
+            "operator": row.operator, "flops": row.cost.flops, "bytes": row.cost.bytes, "traffic": row.cost.traffic,
+            "intensity": row.cost.intensity, "regime": row.regime, "seconds": row.seconds,
+            "share": 100 * report.share(row),
+        }
+        for row in report.rows
+    ]
+
+
+Batch = dict[tuple[int, int], int]  # how many sequences have L query tokens and S tokens of context
+
+
+def _batch(options: argparse.Namespace) -> Batch:
+    check_whole(batch=options.batch)
+    if options.tokens is not None:
+        check_whole(tokens=options.tokens)
+    contexts = Counter({options.context[0]: options.batch} if len(options.context) == 1 else options.context)
+    if len(options.context) > 1 and options.batch not in (1, len(options.context)):
+        raise RefusedError(f"--batch {options.batch}: {len(options.context)} contexts are given, one per sequence")
+    for context in contexts:
+        check_whole(context=context)
+    return {(options.tokens or (1 if options.phase == "decode" else S), S): n for S, n in contexts.items()}
+
+
+def _in_words(batch: Batch, phase: str) -> str:
+    sequences, contexts = sum(batch.values()), sorted(S for _, S in batch)
+    span = f"{contexts[0]:,}" if len(contexts) == 1 else f"{contexts[0]:,} to {contexts[-1]:,}"
+    tokens = sum(L * n for (L, _), n in batch.items())
+    plural = "sequence" if sequences == 1 else "sequences"
+    return f"{phase}: {sequences:,} {plural}, context {span} tokens, {tokens:,} tokens in flight"
+
+
+def ops(options: argparse.Namespace) -> Answer:
+    """Every operator of one step: FLOPs, traffic, intensity, regime, time floor."""
+    batch, setting = _batch(options), Setting(options)
+    model, precision = setting.model, setting.precision
+    tokens = sum(L * n for (L, _), n in batch.items())
+    step = model.step(
+        batch, fused=options.fused, traffic=options.traffic, precision=precision,
+        sampled=tokens if options.phase == "decode" else None,
+    )
+    report = analyse(step, setting.accelerator, setting.dtype)
+    total, kv = report.total, sum(model.kv_bytes([S], precision) * n for (_, S), n in batch.items())
+    resident, read = model.weights_resident(precision), model.weights_read(tokens, precision)
+    rows = _operators(report)
+    whole = {
+        "operator": "whole step", "flops": total.flops, "bytes": total.bytes, "intensity": total.intensity,
+        "regime": "", "seconds": report.seconds, "share": 100.0,
+    }
+    memory = setting.accelerator.memory
+    fits = resident + kv <= memory
+    below = [
+        f"weights     {_bytes(resident)} resident, {_bytes(read)} read in this step",
+        f"KV cache    {_bytes(kv)}; one more token of context takes {_bytes(model.kv_bytes([1], precision))}",
+        f"memory      {_bytes(resident + kv)} of {_bytes(memory)}: {'fits' if fits else 'does not fit'}",
+        f"time floor  {scaled(report.seconds, 's')} with each operator under its own roof; "
+        f"{scaled(report.aggregate_seconds, 's')} by the average intensity",
+        f"speed       at most {significant(report.tokens_per_second(tokens))} tokens/s",
+    ]
+    data = setting.facts() | {
+        "phase": options.phase,
+        "sequences": [{"query_tokens": L, "context": S, "count": n} for (L, S), n in batch.items()],
+        "units": UNITS | {"share": "%"}, "operators": rows,
+        "total": {
+            "flops": total.flops, "bytes": total.bytes, "intensity": total.intensity, "seconds": report.seconds,
+            "aggregate_seconds": report.aggregate_seconds,
+        },
+        "weights_read": read, "kv_bytes": kv, "memory": memory, "fits": fits,
+        "tokens_per_second": report.tokens_per_second(tokens),
+    }
+    above = [str(setting), _in_words(batch, options.phase)]
+    return Answer(data, OPERATOR_COLUMNS, rows, above, below, total=[whole])
+
+
+def _bytes(count: float) -> str:
+    return f"{scaled(count, 'byte')} ({count / GIB:.4g} GiB)" if count >= 10**8 else scaled(count, "byte")
+
+
+def sweep_command(options: argparse.Namespace) -> Answer:
+    """Whole steps over many batches or contexts."""
+    setting = Setting(options)
+    model, precision = setting.model, setting.precision
+    if len(options.context) > 1:
+        raise RefusedError("--context: a sweep takes one; give several with --over context --values 512,1024")
+    default = [2**i for i in range(11)] if options.over == "batch" else [2**i for i in range(7, 18)]
+    values = options.values or default
+    points = [(n, options.context[0]) if options.over == "batch" else (options.batch, n) for n in values]
+    rows, data = [], []
+    for batch, context, report in sweep(
+        model, setting.accelerator, points, phase=options.phase, dtype=setting.dtype, fused=options.fused,
+        traffic=options.traffic, precision=precision,
+    ):
+        total, tokens = report.total, batch * (1 if options.phase == "decode" else context)
+        needed = model.weights_resident(precision) + batch * model.kv_bytes([context], precision)
+        row = {
+            "batch": batch, "context": context, "flops": total.flops, "bytes": total.bytes,
+            "intensity": total.intensity, "seconds": report.seconds, "aggregate_seconds": report.aggregate_seconds,
+            "tokens_per_second": report.tokens_per_second(tokens), "memory": needed,
+            "fits": needed <= setting.accelerator.memory,
+            "compute_bound": " ".join(report.compute_bound) or "none",
+        }
+        rows.append(row)
+        data.append(row | {"compute_bound": report.compute_bound, "operators": _operators(report)})
+    columns = (
+        Column("batch", "batch"), Column("context", "context", "token"), Column("flops", "FLOPs", "FLOP", True),
+        Column("bytes", "traffic", "byte", True), Column("intensity", "intensity", "FLOP/byte"),
+        Column("seconds", "time floor", "s", True), Column("aggregate_seconds", "by average", "s", True),
+        Column("tokens_per_second", "at most", "tokens/s"), Column("memory", "memory", "byte", True),
+        Column("fits", "fits"), Column("compute_bound", "compute-bound operators"),
+    )
+    head = setting.facts() | {"phase": options.phase, "units": UNITS | {"memory": "byte"}, "points": data}
+    return Answer(head, columns, rows, [str(setting), f"{options.phase}, over {options.over}"])
+
+
+def cross(options: argparse.Namespace) -> Answer:
+    """Where regimes turn: tokens at which each linear layer does, batch, context, query tokens; what fits."""
+    check_whole(batch=options.batch)
+    setting = Setting(options)
+    model, precision, card, context = setting.model, setting.precision, setting.accelerator, options.context[0]
+    check_whole(context=context)
+    lines = model.linear_layers(options.fused) | {"lm_head": model.lm_head}
+    found = crossings(model, card, dtype=setting.dtype, fused=options.fused, precision=precision)
+    rows = []
+    for name, crossing in found.items():
+        line = lines[name]
+        b_x, _, b_y = precision.operands(line.stored)
+        rows.append({
+            "operator": name, "K": line.K, "N": line.N, "crossing": crossing,
+            "limit": gemm_limit(line.K, line.N, b_x, b_y),
+        })
+    common: dict[str, Any] = {"dtype": setting.dtype, "precision": precision}
+    attention = next(iter(model.attention_costs({(1, 1): 1})))
+    solved = {
+        "decode_batch": first_batch(model, card, context, fused=options.fused, **common),
+        "decode_query_tokens": first_query_tokens(model, card, context, **common),
+        "prefill_context": first_context(model, card, fused=options.fused, **common),
+        "prefill_attention_context": first_context(model, card, attention, fused=options.fused, **common),
+        "largest_context": largest_context(model, card.memory, options.batch, precision=precision),
+        "largest_batch": largest_batch(model, card.memory, context, precision=precision),
+    }
+    text = {name: "never" if value is None else significant(value) for name, value in solved.items()}
+    below = [
+        "compute-bound from",
+        f"  decode at context {context:,}, the whole step by its average:  batch {text['decode_batch']}",
+        f"  attention over {context:,} cached tokens:  {text['decode_query_tokens']} query tokens per sequence",
+        f"  prefill of one sequence, the whole step by its average:  context {text['prefill_context']}",
+        f"  prefill of one sequence, {attention}:  context {text['prefill_attention_context']}",
+        f"fits in {_bytes(card.memory)} beside the weights",
+        f"  batch {options.batch:,}:  context up to {text['largest_context']}",
+        f"  context {context:,}:  batch up to {text['largest_batch']}",
+    ]
+    columns = (
+        Column("operator", "linear layer"), Column("K", "K"), Column("N", "N"),
+        Column("crossing", "turns at", "token", missing="never"), Column("limit", "highest intensity", "FLOP/byte"),
+    )
+    data = setting.facts() | {
+        "context": context, "batch": options.batch, "units": {"crossing": "token", "limit": "FLOP/byte"},
+        "linear_layers": rows, "first_compute_bound": solved,
+    }
+    return Answer(data, columns, rows, [str(setting)], below)
+
+
+def labelled(operators: Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
+    """Matrix kernels by intensity; of those so close that their labels would collide, the first bears all names."""
+    matrix = ("_proj", "_absorb", "attention", "router", "lm_head")
+    kernels = sorted((row["intensity"], row["operator"]) for row in operators if row["operator"].endswith(matrix))
+    crowds: list[list[tuple[float, str]]] = []
+    for intensity, name in kernels:
+        if crowds and intensity < 1.25 * crowds[-1][0][0]:
+            crowds[-1].append((intensity, name))
+        else:
+            crowds.append([(intensity, name)])
+    return [
+        ("\n".join(name for _, name in crowd) if i == 0 else "", intensity)
+        for crowd in crowds for i, (intensity, _) in enumerate(crowd)
+    ]
+
+
+def plot(options: argparse.Namespace) -> Answer:
+    """The roofline chart with the matrix kernels of one step, as an SVG or PNG file."""
+    figure = figure_module("--output", options.output, (".svg", ".png"))
+    setting, answer = Setting(options), ops(options)
+    points = [figure.Point(label, intensity) for label, intensity in labelled(answer.data["operators"])]
+    words = {
+        "lang": "en", "title": f"Roofline of {setting.accelerator.name}",
+        "intensity": "arithmetic intensity, FLOP/byte",
+        "performance": "attainable performance, TFLOP/s", "memory-bound": "memory-bound",
+        "compute-bound": "compute-bound", "ridge": "ridge point {:.0f}",
+    }
+    drawing = points, setting.roofs.linear, setting.roofs.bandwidth, words
+    if options.output.endswith(".png"):
+        Path(options.output).write_bytes(figure.roofline_png(*drawing))
+    else:
+        Path(options.output).write_text(figure.roofline_svg(*drawing), encoding="utf-8")
+    answer.below = [*answer.below, f"chart       {options.output}"]
+    return answer
+
+
+def models(options: argparse.Namespace) -> Answer:
+    """The models of the catalogue."""
+    rows = [
+        {
+            "name": key, "params": model.params, "active": model.params_touched(1), "layers": model.layers,
+            "n_q": model.n_q, "n_kv": model.n_kv, "weights": model.weight_bytes, "kv": model.kv_bytes_per_token,
+            "source": model.source,
+        }
+        for key, model in MODELS.items()
+    ]
+    columns = (
+        Column("name", "model"), Column("params", "parameters", "", True),
+        Column("active", "read per token", "", True), Column("layers", "layers"), Column("n_q", "query heads"),
+        Column("n_kv", "KV heads"), Column("weights", "weights", "byte", True), Column("kv", "KV per token", "byte"),
+    )
+    return Answer(rows, columns, rows)
+
+
+def hardware(options: argparse.Namespace) -> Answer:
+    """The accelerators of the catalogue: dense peaks, bandwidth, ridge point, memory."""
+    rows = []
+    for key, card in ACCELERATORS.items():
+        wide = next(dtype for dtype in ("bf16", "fp16") if dtype in card.peak)
+        rows.append({
+            "name": key, "wide": card.peak[wide], "fp8": card.peak.get("fp8"), "int8": card.peak.get("int8"),
+            "bandwidth": card.bandwidth, "ridge": card.ridge(wide), "memory": card.memory,
+            "last_level_cache": card.last_level_cache, "peak": card.peak, "source": card.source,
+        })
+    columns = (
+        Column("name", "hardware"), Column("wide", "BF16 or FP16", "FLOP/s", True),
+        Column("fp8", "FP8", "FLOP/s", True), Column("int8", "INT8", "OP/s", True),
+        Column("bandwidth", "bandwidth", "byte/s", True), Column("ridge", "ridge point", "FLOP/byte"),
+        Column("memory", "memory", "byte", True), Column("last_level_cache", "last-level cache", "byte", True),
+    )
+    return Answer(rows, columns, rows)

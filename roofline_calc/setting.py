@@ -1,0 +1,110 @@
+"""What the options of a question describe: a model, a card, widths and data type, by name or from a file."""
+
+import argparse
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from .analysis import Roofs
+from .catalog import ACCELERATORS, MODELS, Accelerator, read_accelerators, read_models
+from .model import Model
+from .precision import WIDTHS, Precision
+
+PROGRAM = "roofline-calc"
+
+
+class RefusedError(Exception):
+    """What the user asked cannot be done; the message is one line."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A hint at the known word that was probably meant."""
+    found = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.4)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def _pick(word: str, known: Mapping[str, Any], read: Callable[[str], Mapping[str, Any]], what: str) -> Any:
+    """An entry of the catalogue, or of a file: my.toml, or my.toml:name where it has several."""
+    if word in known:
+        return known[word]
+    path, colon, name = word.rpartition(":") if not Path(word).is_file() else (word, "", "")
+    if not colon:
+        path, name = word, ""
+    if Path(path).suffix not in (".toml", ".json"):
+        command = "models" if what == "model" else what
+        raise RefusedError(f"{what} {word!r} is unknown{nearest(word, known)} (list them: {PROGRAM} {command})")
+    entries = read(path)
+    if name:
+        if name not in entries:
+            raise RefusedError(f"{path} has no {name!r}{nearest(name, entries)}")
+        return entries[name]
+    if len(entries) != 1:
+        raise RefusedError(f"{path} has {len(entries)} entries: name one, {path}:{next(iter(entries), 'NAME')}")
+    return next(iter(entries.values()))
+
+
+def model_named(word: str) -> Model:
+    """A model of the catalogue, of a TOML file, or of a config.json or its folder."""
+
+    def read(path: str) -> Mapping[str, Model]:
+        return {"": Model.from_config(path)} if path.endswith(".json") else read_models(path)
+
+    if Path(word).is_dir():
+        word = str(Path(word) / "config.json")
+    picked: Model = _pick(word, MODELS, read, "model")
+    return picked
+
+
+def accelerator_named(word: str) -> Accelerator:
+    """A card of the catalogue, or of a TOML file."""
+    picked: Accelerator = _pick(word, ACCELERATORS, read_accelerators, "hardware")
+    return picked
+
+
+class Setting:
+    """What the options describe: a model (or one card's share of it), a card, widths and data type."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.accelerator = accelerator_named(options.hardware)
+        self.model = model_named(options.model).card(options.tp)
+        self.dtype = options.dtype or self._usual_dtype()
+        self.precision = self._precision(options)
+        self.roofs = Roofs.of(self.accelerator, self.dtype)
+
+    def _usual_dtype(self) -> str:
+        wanted = ("bf16", "fp16", "fp32") if self.model.bytes_per_element == 2 else ("fp32",)
+        return next((dtype for dtype in wanted if dtype in self.accelerator.peak), wanted[-1])
+
+    def _precision(self, options: argparse.Namespace) -> Precision:
+        stored, width = self.model.precision, WIDTHS[self.dtype]
+        quantised = stored.weights < stored.others  # a checkpoint published so keeps its width
+        precision = Precision(
+            activations=width, weights=stored.weights if quantised else width, experts=stored.experts,
+            kv=max(width, 2), others=max(width, 2),
+        )
+        if options.weights is not None:
+            precision = replace(precision, weights=options.weights, experts=None)
+        if options.kv is not None:
+            precision = replace(precision, kv=options.kv)
+        return precision
+
+    def facts(self) -> dict[str, Any]:
+        """The setting as data, for JSON."""
+        widths = self.precision
+        return {
+            "model": self.model.name, "hardware": self.accelerator.name, "dtype": self.dtype,
+            "bytes_per_element": {
+                "activations": widths.activations, "weights": widths.weights, "experts": widths.of("experts"),
+                "kv": widths.kv, "others": widths.others,
+            },
+            "ridge": self.roofs.linear / self.roofs.bandwidth,
+            "weights_resident": self.model.weights_resident(widths),
+        }
+
+    def __str__(self) -> str:
+        widths = self.precision
+        bits = f"weights {8 * widths.weights:.4g} bits, KV cache {8 * widths.kv:.4g} bits"
+        ridge = self.accelerator.ridge(self.dtype)
+        return f"{self.model.name} on {self.accelerator.name}: {self.dtype}, {bits}; ridge point {ridge:.1f} FLOP/byte"
