@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         sweep,
     )
     from .catalog import ACCELERATORS, MODELS, QWEN, RTX_4090, Accelerator, read_accelerators, read_models
+    from .config import read_config
     from .measured import Measurement, Results, read_results
     from .model import MLA, Linear, Model, MoE
     from .precision import WIDTHS, Precision, width_of
@@ -104,6 +105,7 @@ __all__ = [
     "mla_attention",
     "quantised_width",
     "read_accelerators",
+    "read_config",
     "read_models",
     "read_results",
     "regime",
@@ -128,6 +130,7 @@ _LATER = {
         "first_query_tokens", "largest_batch", "largest_context", "sweep",
     ),
     ".catalog": ("ACCELERATORS", "MODELS", "QWEN", "RTX_4090", "Accelerator", "read_accelerators", "read_models"),
+    ".config": ("read_config",),
     ".measured": ("Measurement", "Results", "read_results"),
     ".model": ("MLA", "Linear", "MoE", "Model"),
     ".precision": ("WIDTHS", "Precision", "width_of"),

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .checks import check_positive, check_whole
 from .operators import (
@@ -24,9 +24,6 @@ from .operators import (
 )
 from .precision import Precision
 from .roofline import gemm_crossing
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,18 +173,6 @@ class Model:
             raise ValueError(f"window_layers = {self.window_layers}: must be at most layers ({self.layers})")
         if self.moe and self.moe.dense_layers >= self.layers:
             raise ValueError(f"dense_layers = {self.moe.dense_layers}: must be less than layers ({self.layers})")
-
-    @classmethod
-    def from_config(cls, config: "str | Path | Mapping[str, Any]", name: str | None = None) -> "Model":
-        """A model from its Hugging Face config.json: a path, or the parsed object.
-
-        Raises:
-            ValueError: the architecture is not one of those supported, or a field is missing or contradicts another.
-            OSError: the file cannot be read.
-        """
-        from .config import model_from_config  # json and the table of architectures, only where they are needed
-
-        return model_from_config(config, name)
 
     # ---------------------------------------------------------------- shapes
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from .analysis import Roofs
 from .catalog import ACCELERATORS, MODELS, Accelerator, read_accelerators, read_models
+from .config import read_config
 from .model import Model
 from .precision import WIDTHS, Precision
 
@@ -49,7 +50,7 @@ def model_named(word: str) -> Model:
     """A model of the catalogue, of a TOML file, or of a config.json or its folder."""
 
     def read(path: str) -> Mapping[str, Model]:
-        return {"": Model.from_config(path)} if path.endswith(".json") else read_models(path)
+        return {"": read_config(path)} if path.endswith(".json") else read_models(path)
 
     if Path(word).is_dir():
         word = str(Path(word) / "config.json")

@@ -1,8 +1,8 @@
 """A model from its config.json, on a card from a file of one's own."""
 
-from roofline_calc import Model, analyse, read_accelerators
+from roofline_calc import analyse, read_accelerators, read_config
 
-model = Model.from_config("snippets/own/config.json", name="my model")
+model = read_config("snippets/own/config.json", name="my model")
 card = read_accelerators("snippets/own/hardware.toml")["my-4090"]
 report = analyse(model.decode_step(batch=64, context=2048, fused=True), card)
 

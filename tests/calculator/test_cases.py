@@ -11,10 +11,10 @@ from roofline_calc import (
     QWEN,
     RTX_4090,
     Cost,
-    Model,
     attention,
     gemm,
     gemm_intensity,
+    read_config,
     regime,
     swiglu,
 )
@@ -73,7 +73,7 @@ def test_case_8_head_dim_is_the_configs_own():
         "num_local_experts": 32, "num_experts_per_tok": 4, "sliding_window": 128, "torch_dtype": "bfloat16",
         "tie_word_embeddings": False,
     }
-    assert Model.from_config(config).head_dim == 64
+    assert read_config(config).head_dim == 64
 
 
 def test_case_9_kv_bytes_per_token():

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from roofline_calc import MODELS, Model
-from roofline_calc.config import ARCHITECTURES
+from roofline_calc import MODELS, read_config
+from roofline_calc.architectures import ARCHITECTURES
 
 
 def common(architecture: str, hidden: int, layers: int, intermediate: int, vocab: int, heads: int, **own) -> dict:
@@ -71,7 +71,7 @@ CONFIGS = {
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_config_gives_the_catalogued_model(name):
     catalogued = MODELS[name]
-    read = Model.from_config(CONFIGS[name], name=catalogued.name)
+    read = read_config(CONFIGS[name], name=catalogued.name)
     assert dataclasses.replace(read, source=catalogued.source) == catalogued
 
 
@@ -84,31 +84,31 @@ def test_the_language_model_within_a_multimodal_gemma_3():
     """Gemma 3 4B's config leaves heads and vocabulary to its class; 3,880,263,168 with 262,208 rows of embedding."""
     text = {"hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34, "sliding_window": 1024}
     config = {"architectures": ["Gemma3ForConditionalGeneration"], "text_config": text, "torch_dtype": "bfloat16"}
-    model = Model.from_config(config)
+    model = read_config(config)
     assert (model.n_q, model.n_kv, model.window_layers) == (8, 4, 29)
     # A text-only release of the same model, with 262,144 rows, has 3,880,099,328 parameters (its Keras preset).
     assert dataclasses.replace(model, vocab=262144).params == 3_880_099_328
     with pytest.raises(ValueError, match=r"^text_config: missing from the config$"):
-        Model.from_config(config | {"text_config": None})
+        read_config(config | {"text_config": None})
 
 
 def test_a_path_is_read_and_named(tmp_path):
     path = tmp_path / "config.json"
     path.write_text(json.dumps(QWEN25), encoding="utf-8")
     for given in (path, str(path)):
-        model = Model.from_config(given)
+        model = read_config(given)
         assert (model.params, model.source, model.name) == (7_615_616_512, str(path), "Qwen2ForCausalLM")
     path.write_text("{", encoding="utf-8")
     with pytest.raises(ValueError, match=r"config\.json: not a JSON file"):
-        Model.from_config(path)
+        read_config(path)
     path.write_text("[]", encoding="utf-8")
     with pytest.raises(ValueError, match=r"config\.json: must hold one JSON object"):
-        Model.from_config(path)
+        read_config(path)
 
 
 def test_the_name_comes_from_the_caller_or_the_config():
-    assert Model.from_config(QWEN25 | {"_name_or_path": "Qwen/Q"}).name == "Qwen/Q"
-    assert Model.from_config(QWEN25 | {"_name_or_path": "Qwen/Q"}, name="mine").name == "mine"
+    assert read_config(QWEN25 | {"_name_or_path": "Qwen/Q"}).name == "Qwen/Q"
+    assert read_config(QWEN25 | {"_name_or_path": "Qwen/Q"}, name="mine").name == "mine"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_the_name_comes_from_the_caller_or_the_config():
 def test_a_missing_field_is_named(key):
     config = {name: value for name, value in QWEN25.items() if name != key}
     with pytest.raises(ValueError, match=rf"^{key}: missing from the config$"):
-        Model.from_config(config)
+        read_config(config)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_an_architectures_own_missing_field_is_named(name, key):
     """Also where its class has a default that would change the parameters: none is assumed."""
     config = {field: value for field, value in CONFIGS[name].items() if field != key}
     with pytest.raises(ValueError, match=rf"^{key}: missing from the config$"):
-        Model.from_config(config)
+        read_config(config)
 
 
 @pytest.mark.parametrize(
@@ -168,33 +168,33 @@ def test_an_architectures_own_missing_field_is_named(name, key):
 )
 def test_a_contradictory_field_is_named(config, changed, message):
     with pytest.raises(ValueError, match=message):
-        Model.from_config(config | changed)
+        read_config(config | changed)
 
 
 def test_sliding_windows():
-    assert Model.from_config(GEMMA2).window_layers == 21
+    assert read_config(GEMMA2).window_layers == 21
     explicit = ["full_attention"] * 41 + ["sliding_attention"]
-    assert Model.from_config(GEMMA2 | {"layer_types": explicit}).window_layers == 1
-    assert Model.from_config(GEMMA2 | {"layer_types": ["full_attention"] * 42}).window is None
-    everywhere = Model.from_config(CONFIGS["mistral-7b"] | {"sliding_window": 4096})
+    assert read_config(GEMMA2 | {"layer_types": explicit}).window_layers == 1
+    assert read_config(GEMMA2 | {"layer_types": ["full_attention"] * 42}).window is None
+    everywhere = read_config(CONFIGS["mistral-7b"] | {"sliding_window": 4096})
     assert (everywhere.window, everywhere.window_layers) == (4096, 32)
-    upper = Model.from_config(QWEN25 | {"use_sliding_window": True, "max_window_layers": 20})
+    upper = read_config(QWEN25 | {"use_sliding_window": True, "max_window_layers": 20})
     assert (upper.window, upper.window_layers) == (131072, 8)
-    assert Model.from_config(QWEN25 | {"use_sliding_window": True, "max_window_layers": 0}).window_layers == 28
+    assert read_config(QWEN25 | {"use_sliding_window": True, "max_window_layers": 0}).window_layers == 28
 
 
 def test_dense_layers_among_experts():
-    assert Model.from_config(QWEN3_MOE | {"mlp_only_layers": [0, 5]}).moe.dense_layers == 2
-    assert Model.from_config(QWEN3_MOE | {"decoder_sparse_step": 2}).moe.dense_layers == 24
-    assert Model.from_config(DEEPSEEK | {"first_k_dense_replace": 0}).moe.dense_layers == 0
-    assert Model.from_config(DEEPSEEK | {"n_shared_experts": None}).moe.shared_intermediate == 0
+    assert read_config(QWEN3_MOE | {"mlp_only_layers": [0, 5]}).moe.dense_layers == 2
+    assert read_config(QWEN3_MOE | {"decoder_sparse_step": 2}).moe.dense_layers == 24
+    assert read_config(DEEPSEEK | {"first_k_dense_replace": 0}).moe.dense_layers == 0
+    assert read_config(DEEPSEEK | {"n_shared_experts": None}).moe.shared_intermediate == 0
 
 
 def test_biases():
-    plain = Model.from_config(CONFIGS["llama-3.1-8b"])
-    attention = Model.from_config(CONFIGS["llama-3.1-8b"] | {"attention_bias": True})
+    plain = read_config(CONFIGS["llama-3.1-8b"])
+    attention = read_config(CONFIGS["llama-3.1-8b"] | {"attention_bias": True})
     assert attention.params - plain.params == 32 * (4096 + 2 * 1024 + 4096)
-    mlp = Model.from_config(CONFIGS["llama-3.1-8b"] | {"mlp_bias": True})
+    mlp = read_config(CONFIGS["llama-3.1-8b"] | {"mlp_bias": True})
     assert mlp.params - plain.params == 32 * (2 * 14336 + 4096)
 
 
@@ -204,7 +204,7 @@ def test_biases():
      ({"quant_method": "gptq", "bits": 8, "group_size": -1}, 1), ({"quant_method": "fp8"}, 1)],
 )
 def test_quantised_checkpoints(quantised, width):
-    model = Model.from_config(QWEN25 | {"quantization_config": quantised})
+    model = read_config(QWEN25 | {"quantization_config": quantised})
     assert model.precision.weights == width
     assert model.precision.kv == model.precision.others == 2
     assert model.params == 7_615_616_512
@@ -212,4 +212,4 @@ def test_quantised_checkpoints(quantised, width):
 
 def test_newer_configs_call_the_data_type_dtype():
     config = {key: value for key, value in QWEN25.items() if key != "torch_dtype"}
-    assert Model.from_config(config | {"dtype": "float32"}).bytes_per_element == 4
+    assert read_config(config | {"dtype": "float32"}).bytes_per_element == 4

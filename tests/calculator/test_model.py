@@ -148,15 +148,6 @@ def test_a_model_does_not_change():
         assert hash(thing) == hash(dataclasses.replace(thing))
 
 
-def test_a_config_is_read_by_the_class_itself():
-    config = {
-        "architectures": ["LlamaForCausalLM"], "hidden_size": 12, "num_hidden_layers": 5, "intermediate_size": 13,
-        "vocab_size": 17, "num_attention_heads": 6, "torch_dtype": "float32",
-    }
-    assert Model.from_config(config, "named").name == "named"
-    assert Model.from_config(config).bytes_per_element == 4
-
-
 def test_counts_are_whole_numbers_not_floats():
     """So that they print as such: 7,615,616,512 parameters, 57,344 bytes."""
     costs = [*QWEN.step([(3, 9)]).values(), *MODELS["deepseek-v3"].attention_costs([(3, 9)]).values()]
