@@ -58,9 +58,11 @@ if TYPE_CHECKING:
     )
     from .catalog import ACCELERATORS, MODELS, QWEN, RTX_4090, Accelerator, read_accelerators, read_models
     from .config import read_config
+    from .layers import Linear
     from .measured import Measurement, Results, read_results
-    from .model import MLA, Linear, Model, MoE
+    from .model import Model
     from .precision import WIDTHS, Precision, width_of
+    from .shapes import MLA, MoE
 
 __all__ = [
     "ACCELERATORS",
@@ -131,9 +133,11 @@ _LATER = {
     ),
     ".catalog": ("ACCELERATORS", "MODELS", "QWEN", "RTX_4090", "Accelerator", "read_accelerators", "read_models"),
     ".config": ("read_config",),
+    ".layers": ("Linear",),
     ".measured": ("Measurement", "Results", "read_results"),
-    ".model": ("MLA", "Linear", "MoE", "Model"),
+    ".model": ("Model",),
     ".precision": ("WIDTHS", "Precision", "width_of"),
+    ".shapes": ("MLA", "MoE"),
 }  # fmt: skip
 _HOME = {name: module for module, names in _LATER.items() for name in names}
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .config_fields import Fields
-from .model import MLA, MoE
+from .shapes import MLA, MoE
 
 
 def _heads(fields: Fields, *, explicit: bool = False, grouped: bool = True) -> dict[str, int]:

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from .checks import check_choice, check_positive, check_whole
-from .model import MLA, Model, MoE
+from .model import Model
 from .operators import Cost
 from .roofline import attainable, ridge_point, time_floor
+from .shapes import MLA, MoE
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -73,7 +73,7 @@ def _defined(module: ast.Module) -> Iterator[tuple[str, Entry]]:
             case ast.FunctionDef(name=name):
                 yield name, _function(node)
             case ast.ClassDef(name=name):
-                yield name, _class(node)
+                yield name, _class(node, list(_bases(node, module)))
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 brief = ast.unparse(value)
                 yield name, Entry(f"{name} = {brief}" if len(brief) < 40 else f"{name}: dict")
@@ -96,18 +96,43 @@ def _function(node: ast.FunctionDef, method: bool = False) -> Entry:
     return Entry(_call(node.name, shown, f" -> {result}"), doc, names)
 
 
-def _class(node: ast.ClassDef) -> Entry:
+def _bases(node: ast.ClassDef, module: ast.Module) -> Iterator[ast.ClassDef]:
+    """The classes of the package that a class builds on, the nearest first."""
+    homes = {
+        alias.name: statement.module for statement in module.body
+        if isinstance(statement, ast.ImportFrom) and statement.level == 1 for alias in statement.names
+    }
+    for base in node.bases:
+        if isinstance(base, ast.Name) and (home := homes.get(base.id)):
+            parsed = _parse(home)
+            for part in parsed.body:
+                if isinstance(part, ast.ClassDef) and part.name == base.id:
+                    yield part
+                    yield from _bases(part, parsed)
+
+
+def _class(node: ast.ClassDef, bases: list[ast.ClassDef]) -> Entry:
+    """Fields and what is said of them come from the bases too; of the members, the class's own come first."""
     fields = {
         part.target.id: _parameter(ast.arg(part.target.id, part.annotation), part.value)
-        for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)
+        for kind in (*reversed(bases), node)
+        for part in kind.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)
     }  # fmt: skip
     keyword_only = any("kw_only=True" in ast.unparse(mark) for mark in node.decorator_list)
     members = {
         part.name: _function(part, method=True)
-        for part in node.body if isinstance(part, ast.FunctionDef) and not part.name.startswith("_")
+        for kind in (node, *bases)
+        for part in kind.body if isinstance(part, ast.FunctionDef) and not part.name.startswith("_")
     }  # fmt: skip
     signature = _call(node.name, ["*"] * keyword_only + list(fields.values()), "")
-    return Entry(signature, ast.get_docstring(node) or "", tuple(fields), members)
+    sections = [block for kind in bases for block in _blocks(ast.get_docstring(kind) or "") if SECTION.match(block)]
+    doc = "\n\n".join([ast.get_docstring(node) or "", *sections])
+    return Entry(signature, doc, tuple(fields), members)
+
+
+def _blocks(doc: str) -> list[str]:
+    """A docstring's paragraphs, sections and examples."""
+    return re.split(r"\n{2,}(?! )", doc)
 
 
 def _parameter(argument: ast.arg, default: ast.expr | None) -> str:
@@ -173,7 +198,7 @@ def _entry(
 
 
 def _sections(found: Entry, language: str, address: Callable[[str], str | None]) -> Iterator[str]:
-    for block in re.split(r"\n{2,}(?! )", found.doc):
+    for block in _blocks(found.doc):
         section = SECTION.match(block)
         if section:
             text = textwrap.dedent(block[section.end() :]).strip() or section[2]

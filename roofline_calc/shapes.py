@@ -1,0 +1,179 @@
+"""The sizes that make a transformer: of its layers, experts and latent attention, and of one card's share of them."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from .checks import check_positive, check_whole
+from .operators import column_parallel, experts_touched, kv_heads_per_card
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoE:
+    """Routed experts in place of the dense feed-forward network, in all layers but the first ``dense_layers``.
+
+    Args:
+        experts, top_k: experts of a layer, and how many of them a token uses.
+        intermediate: width of one expert. shared_intermediate: of all shared experts together, which every token uses.
+        bias: on the experts' gate, up and down. router_bias: one number per expert.
+        weight_width: bytes per weight of the experts where they are stored in fewer than the rest.
+
+    Raises:
+        ValueError: a size is not a positive whole number, or top_k exceeds experts.
+    """
+
+    experts: int
+    top_k: int
+    intermediate: int
+    shared_intermediate: int = 0
+    dense_layers: int = 0
+    bias: bool = False
+    router_bias: bool = False
+    weight_width: float | None = None
+
+    def __post_init__(self) -> None:
+        experts_touched(self.experts, self.top_k, 1)
+        check_whole(intermediate=self.intermediate)
+        if self.weight_width is not None:
+            check_positive(weight_width=self.weight_width)
+        for name, size in {"shared_intermediate": self.shared_intermediate, "dense_layers": self.dense_layers}.items():
+            if size != 0:
+                check_whole(**{name: size})
+
+
+@dataclass(frozen=True, kw_only=True)
+class MLA:
+    """Multi-head latent attention: ranks of the compressed queries and of the cached latent, widths per head.
+
+    Args:
+        kv_rank: d_c, of the cached latent. q_rank: of the compressed query, or None where q_proj is one matrix.
+        nope, rope: the part of a head's query and key without and with rotary position. v: width of a head's value.
+
+    Raises:
+        ValueError: a size is not a positive whole number.
+    """
+
+    kv_rank: int
+    nope: int
+    rope: int
+    v: int
+    q_rank: int | None = None
+
+    def __post_init__(self) -> None:
+        check_whole(kv_rank=self.kv_rank, nope=self.nope, rope=self.rope, v=self.v)
+        if self.q_rank is not None:
+            check_whole(q_rank=self.q_rank)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shapes:
+    """The sizes of a decoder-only transformer, checked; `Model` says what an ordinary one is.
+
+    Args:
+        o_bias, mlp_bias: biases on o_proj; on the dense gate, up and down.
+        norms_per_layer: RMSNorms as wide as ``hidden`` in a layer (Gemma 2 and 3: 4).
+        qk_norm: RMSNorm of head_dim on every query and key head (Qwen3, Gemma 3).
+        sinks: one learned logit per query head (GPT-OSS).
+        window, window_layers: tokens that sliding-window attention sees, and in how many of the layers.
+        moe, mla: see `MoE` and `MLA`.
+        bytes_per_element: of weights, activations and KV cache. weight_width: bytes per weight of the layers' matrices
+            where the checkpoint stores them in fewer.
+
+    Raises:
+        ValueError: a size is not a positive whole number, n_q is not a multiple of n_kv, or fields contradict.
+    """
+
+    name: str
+    hidden: int
+    layers: int
+    n_q: int
+    n_kv: int
+    head_dim: int
+    intermediate: int
+    vocab: int
+    tied_embeddings: bool
+    qkv_bias: bool
+    bytes_per_element: float
+    source: str
+    o_bias: bool = False
+    mlp_bias: bool = False
+    norms_per_layer: int = 2
+    qk_norm: bool = False
+    sinks: bool = False
+    window: int | None = None
+    window_layers: int = 0
+    moe: MoE | None = None
+    mla: MLA | None = None
+    weight_width: float | None = None
+
+    def __post_init__(self) -> None:
+        check_whole(
+            hidden=self.hidden, layers=self.layers, n_q=self.n_q, n_kv=self.n_kv, head_dim=self.head_dim,
+            intermediate=self.intermediate, vocab=self.vocab, norms_per_layer=self.norms_per_layer,
+        )
+        check_positive(bytes_per_element=self.bytes_per_element)
+        if self.weight_width is not None:
+            check_positive(weight_width=self.weight_width)
+        if self.n_q % self.n_kv:
+            raise ValueError(f"n_q = {self.n_q}: must be a multiple of n_kv ({self.n_kv})")
+        if self.window is not None:
+            check_whole(window=self.window, window_layers=self.window_layers)
+        elif self.window_layers:
+            raise ValueError(f"window_layers = {self.window_layers}: there is no window")
+        if self.window_layers > self.layers:
+            raise ValueError(f"window_layers = {self.window_layers}: must be at most layers ({self.layers})")
+        if self.moe and self.moe.dense_layers >= self.layers:
+            raise ValueError(f"dense_layers = {self.moe.dense_layers}: must be less than layers ({self.layers})")
+
+    def card(self, t: int) -> Self:
+        """The share of one of t cards under tensor parallelism, itself a model whose steps can be counted.
+
+        q, k, v, gate and up are split by outputs, o and down by inputs, embedding and lm_head by vocabulary (rounded
+        up); every expert is split; KV heads are replicated once t exceeds n_kv; norms, router and MLA's latents are
+        on every card. The all-reduce between cards does not cross the memory bus and is left out.
+
+        Raises:
+            ValueError: t cannot split the heads or a feed-forward width; the message says which.
+
+        >>> from roofline_calc import QWEN
+        >>> QWEN.card(4).projections()["k_proj"], QWEN.valid_tp
+        ((3584, 128), (1, 2, 4))
+        """
+        check_whole(t=t)
+        if self.n_q % t:
+            raise ValueError(f"t = {t}: must divide n_q ({self.n_q})")
+        n_kv = kv_heads_per_card(self.n_kv, t)
+        moe = self.moe
+        if moe is None or moe.dense_layers:
+            intermediate = _share(self.intermediate, t, "intermediate")
+        else:
+            intermediate = self.intermediate  # no layer uses it
+        if moe:
+            shared = moe.shared_intermediate
+            moe = replace(
+                moe, intermediate=_share(moe.intermediate, t, "the experts' intermediate"),
+                shared_intermediate=shared and _share(shared, t, "the shared experts' intermediate"),
+            )
+        return replace(
+            self, name=self.name if t == 1 else f"{self.name}, one of {t} cards", n_q=self.n_q // t, n_kv=n_kv,
+            intermediate=intermediate, vocab=-(-self.vocab // t), moe=moe,
+        )
+
+    @property
+    def valid_tp(self) -> tuple[int, ...]:
+        """The numbers of cards over which `card` can split this model."""
+        valid = []
+        for t in range(1, self.n_q + 1):
+            try:
+                self.card(t)
+            except ValueError:
+                continue
+            valid.append(t)
+        return tuple(valid)
+
+
+def _share(width: int, t: int, what: str) -> int:
+    """A feed-forward width's share, named in the error."""
+    try:
+        return column_parallel(1, width, t)[1]
+    except ValueError:
+        raise ValueError(f"t = {t}: must divide {what} ({width})") from None
