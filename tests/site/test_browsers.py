@@ -118,12 +118,12 @@ def test_an_npm_that_fails_or_gives_another_package_leaves_chromium_missing(bare
 
 def test_where_nothing_can_be_had_the_tests_are_skipped_and_in_ci_they_fail(bare, monkeypatch, capsys):
     assert main() == 0
-    with pytest.raises(pytest.skip.Exception, match="^Chromium is missing$"):
+    with pytest.raises(pytest.skip.Exception, match=r"^Chromium is missing$"):
         needed(CHROMIUM)
     monkeypatch.setenv("CI", "true")
     assert main() == 1
     assert capsys.readouterr().err == "Chromium and Firefox ESR are missing: in CI that is a failure\n"
-    with pytest.raises(pytest.fail.Exception, match="^Chromium is missing$"):
+    with pytest.raises(pytest.fail.Exception, match=r"^Chromium is missing$"):
         needed(CHROMIUM)
     put(bare, "chromium")
     put(bare, "firefox-esr")

@@ -3,21 +3,15 @@
 import json
 import math
 import os
-import random
 import subprocess
 import sys
-from dataclasses import replace
 from typing import Any
 
 import explorer_code
 import pytest
 import symbolic
-from support import ROOT, mkdocs_build
-from explorer_code import LIMITS, MASKS, SHAPE_FIELDS, TRAFFICS, WIDTH_FIELDS
+from support import mkdocs_build
 from symbolic import TraceError, function, positive, trace, whole
-
-from roofline_calc import ACCELERATORS, MODELS, QWEN, Precision, analyse, attainable, crossings
-from roofline_calc.analysis import Roofs
 
 # ------------------------------------------------------------------------------------------------ tracing
 

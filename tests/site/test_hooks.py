@@ -12,8 +12,8 @@ import outputs
 import pytest
 import search_index
 from bs4 import BeautifulSoup
-from support import ROOT
 from evaluate import evaluate
+from support import ROOT
 
 
 def fill(markdown: str, **options) -> str:

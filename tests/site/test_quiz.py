@@ -4,12 +4,8 @@ import re
 
 import pages
 import pytest
-import quiz
-from axe_playwright_python.sync_playwright import Axe
-from chromium import SCHEMES
-from support import LANGUAGES, ROOT, mkdocs_build
-from playwright.sync_api import Page, expect
 from quiz import QuizError, answers, checked, expressions_of, prose, questions, read
+from support import LANGUAGES, ROOT, mkdocs_build
 
 QUESTION = """\
 id = "q"
@@ -78,7 +74,8 @@ def test_a_question_with_which_the_calculator_disagrees_is_refused(source, old, 
 @pytest.mark.parametrize("stated", [61.793, 62.793])
 def test_a_wrong_answer_stops_the_build(one_page, tmp_path, stated):
     """A question of the lesson, on a page of its own."""
-    found = re.search(r'^```quiz\nid = "q-proj-64"\n.*?^```$', pages.source("en", "lesson.md"), re.MULTILINE | re.DOTALL)
+    fence = re.compile(r'^```quiz\nid = "q-proj-64"\n.*?^```$', re.MULTILINE | re.DOTALL)
+    found = fence.search(pages.source("en", "lesson.md"))
     assert "stated = 61.793" in found[0]
     with (one_page / "docs" / "en" / "index.md").open("a", encoding="utf-8") as page:
         page.write("\n" + found[0].replace("stated = 61.793", f"stated = {stated}") + "\n")

@@ -12,8 +12,8 @@ import pages
 import pytest
 import runner
 import runtime
-from support import LANGUAGES, PAGES, ROOT, ROOTS
 from mkdocs.exceptions import PluginError
+from support import LANGUAGES, PAGES, ROOT, ROOTS
 
 NOTE = "only the standard library"
 NOT_RUN = {"gpu_lab.py: rotate", "gpu_lab.py: sweep"}  # parts of a program that needs PyTorch
