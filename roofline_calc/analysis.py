@@ -107,14 +107,14 @@ def analyse(step: Mapping[str, Cost], accelerator: "Accelerator", dtype: str = "
     """A step's operators with their regimes and time floors on a card.
 
     Args:
-        step: operators by name, as `Model.step` and `Model.decode_step` give them.
+        step: operators by name, as `Model.step` and `Model.decode_kernels` give them.
         dtype: in which the card multiplies; see `Roofs.of`.
 
     Raises:
         ValueError: the card has no peak for the data type.
 
     >>> from roofline_calc import QWEN, RTX_4090
-    >>> report = analyse(QWEN.decode_step(batch=256, context=2048), RTX_4090)
+    >>> report = analyse(QWEN.decode_kernels(batch=256, context=2048), RTX_4090)
     >>> [row.regime for row in report.rows if row.operator in ("q_proj", "k_proj", "attention")]
     ['compute-bound', 'memory-bound', 'memory-bound']
     """
@@ -254,7 +254,7 @@ def largest_context(
     183778
     """
     check_whole(batch=batch)
-    room = memory - model.weights_resident(precision)
+    room = memory - model.weight_bytes(precision)
     beyond = first_whole(lambda S: batch * model.kv_bytes([S], precision) > room, at_most)
     return at_most if beyond is None else beyond - 1
 
@@ -263,5 +263,5 @@ def largest_batch(
     model: Model, memory: float, context: int, *, precision: Precision | None = None
 ) -> int:
     """The most sequences of a context that fit beside the weights in so many bytes; see `largest_context`."""
-    room = memory - model.weights_resident(precision)
+    room = memory - model.weight_bytes(precision)
     return max(0, int(room // model.kv_bytes([context], precision)))

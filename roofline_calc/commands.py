@@ -79,7 +79,7 @@ def ops(options: argparse.Namespace) -> Answer:
     )
     report = analyse(step, setting.accelerator, setting.dtype)
     total, kv = report.total, sum(model.kv_bytes([S], precision) * n for (_, S), n in batch.items())
-    resident, read = model.weights_resident(precision), model.weights_read(tokens, precision)
+    resident, read = model.weight_bytes(precision), model.weight_bytes_read(tokens, precision)
     rows = _operators(report)
     whole = {
         "operator": "whole step", "flops": total.flops, "bytes": total.bytes, "intensity": total.intensity,
@@ -129,7 +129,7 @@ def sweep_command(options: argparse.Namespace) -> Answer:
         traffic=options.traffic, precision=precision,
     ):
         total, tokens = report.total, batch * (1 if options.phase == "decode" else context)
-        needed = model.weights_resident(precision) + batch * model.kv_bytes([context], precision)
+        needed = model.weight_bytes(precision) + batch * model.kv_bytes([context], precision)
         row = {
             "batch": batch, "context": context, "flops": total.flops, "bytes": total.bytes,
             "intensity": total.intensity, "seconds": report.seconds, "aggregate_seconds": report.aggregate_seconds,
@@ -238,8 +238,8 @@ def models(options: argparse.Namespace) -> Answer:
     """The models of the catalogue."""
     rows = [
         {
-            "name": key, "params": model.params, "active": model.params_touched(1), "layers": model.layers,
-            "n_q": model.n_q, "n_kv": model.n_kv, "weights": model.weight_bytes, "kv": model.kv_bytes_per_token,
+            "name": key, "params": model.params, "active": model.params_read(1), "layers": model.layers,
+            "n_q": model.n_q, "n_kv": model.n_kv, "weights": model.weight_bytes(), "kv": model.kv_bytes_per_token,
             "source": model.source,
         }
         for key, model in MODELS.items()

@@ -58,25 +58,18 @@ class Memory(Shapes):
     @property
     def params(self) -> int:
         """Parameters that live in memory."""
-        return int(self.weights_resident(ONE_BYTE))
+        return int(self.weight_bytes(ONE_BYTE))
 
-    @property
-    def params_read(self) -> int:
-        """Parameters that one step reads in full: all but the input embedding, a gather of a few rows.
+    def params_read(self, tokens: int | None = None) -> float:
+        """Expected parameters that a step of so many tokens reads (None: of enough to touch every expert).
 
-        A step of few tokens reads only some experts' matrices: see `params_touched`.
-        """
-        return int(self.weights_read(None, ONE_BYTE))
-
-    def params_touched(self, tokens: int) -> float:
-        """Expected parameters that a step of so many tokens reads: of the experts, those that it touches.
-
-        For one token these are the parameters that model cards call active, but for the input embedding.
+        All but the input embedding, a gather of a few rows. For one token these are the parameters that model cards
+        call active, but for that embedding.
 
         Raises:
             ValueError: tokens is not a positive whole number.
         """
-        return self.weights_read(tokens, ONE_BYTE)
+        return self.weight_bytes_read(tokens, ONE_BYTE)
 
     @property
     def precision(self) -> Precision:
@@ -87,13 +80,13 @@ class Memory(Shapes):
             experts=self.moe.weight_width if self.moe else None,
         )
 
-    def weights_resident(self, precision: Precision | None = None) -> float:
-        """Bytes of weights that live in memory."""
+    def weight_bytes(self, precision: Precision | None = None) -> float:
+        """Bytes of weights that live in memory (precision None: as published)."""
         embedding_table = 0 if self.tied_embeddings else self.vocab * self.hidden
-        return self.weights_read(None, precision) + embedding_table * (precision or self.precision).others
+        return self.weight_bytes_read(None, precision) + embedding_table * (precision or self.precision).others
 
-    def weights_read(self, tokens: int | None, precision: Precision | None = None) -> float:
-        """Expected bytes of weights that a step of so many tokens reads (None: of enough to touch every expert).
+    def weight_bytes_read(self, tokens: int | None = None, precision: Precision | None = None) -> float:
+        """Expected bytes of weights that a step of so many tokens reads; see `params_read`.
 
         Raises:
             ValueError: tokens is not a positive whole number.
@@ -104,16 +97,6 @@ class Memory(Shapes):
             for line in self.linear_layers().values()
         )
         return matrices + (self._vectors + self.vocab * self.hidden) * precision.others
-
-    @property
-    def weight_bytes(self) -> float:
-        """Bytes of weights that live in memory, as published."""
-        return self.weights_resident()
-
-    @property
-    def weight_bytes_read(self) -> float:
-        """Bytes of weights that one step reads, as published; all experts, where there are any."""
-        return self.weights_read(None)
 
     @property
     def _kv_elements(self) -> int:

@@ -117,11 +117,11 @@ class Model(Memory):
         kernels = self.matrix_kernels(sequences, fused=fused, traffic=traffic, precision=precision, sampled=sampled)
         return {**kernels, **self.elementwise_costs(tokens, precision)}
 
-    def decode_step(
+    def decode_kernels(
         self, batch: int, context: int, *, fused: bool = False, traffic: str = "q+kv+o",
         precision: Precision | None = None,
     ) -> dict[str, Cost]:
-        """The matrix kernels of one decode step, each summed over the layers and the batch.
+        """The matrix kernels of one decode step: `matrix_kernels` of the sequences {(1, context): batch}.
 
         Args:
             batch: sequences that decode together, one token each.
@@ -145,6 +145,6 @@ class Model(Memory):
         Raises:
             ValueError: batch or context is not a positive whole number.
         """
-        flops = sum(cost.flops for cost in self.decode_step(batch, context).values())
+        flops = sum(cost.flops for cost in self.decode_kernels(batch, context).values())
         kv = self.kv_bytes([context], precision) * batch
-        return Cost(flops, {"weights": self.weights_read(batch, precision), "KV": kv})
+        return Cost(flops, {"weights": self.weight_bytes_read(batch, precision), "KV": kv})

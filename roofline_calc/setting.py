@@ -101,7 +101,7 @@ class Setting:
                 "kv": widths.kv, "others": widths.others,
             },
             "ridge": self.roofs.linear / self.roofs.bandwidth,
-            "weights_resident": self.model.weights_resident(widths),
+            "weights_resident": self.model.weight_bytes(widths),
         }
 
     def __str__(self) -> str:

@@ -4,8 +4,8 @@ from roofline_calc import analyse, read_accelerators, read_config
 
 model = read_config("snippets/own/config.json", name="my model")
 card = read_accelerators("snippets/own/hardware.toml")["my-4090"]
-report = analyse(model.decode_step(batch=64, context=2048, fused=True), card)
+kernels = model.decode_kernels(batch=64, context=2048, fused=True)
 
 print(f"{model.name}: {model.params:,} parameters; ridge point of {card.name}: {card.ridge():.0f} FLOP/byte")
-for row in report.rows:
+for row in analyse(kernels, card).rows:
     print(f"{row.operator:12} {row.cost.intensity:7.2f} FLOP/byte  {row.regime}")

@@ -130,7 +130,7 @@ def test_the_keyboard_reaches_every_operator_and_keeps_the_focus(watch, language
         said.append(page.evaluate("document.activeElement.getAttribute('aria-label')"))
         page.keyboard.press("Tab")
     assert [label.split("：" if language == "zh" else ":")[0] for label in said] == list(
-        MODELS["qwen2.5-7b"].decode_step(1, 1)
+        MODELS["qwen2.5-7b"].decode_kernels(1, 1)
     )
     assert all(words["memory"] in label or words["compute"] in label for label in said)
     points.nth(3).focus()

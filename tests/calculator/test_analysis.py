@@ -32,7 +32,7 @@ TOY = Accelerator(name="toy", bandwidth=1, memory=1000, peak={"bf16": 10, "fp8":
 
 
 def test_each_operator_has_its_regime_and_its_floor():
-    step = QWEN.decode_step(256, 2048)
+    step = QWEN.decode_kernels(256, 2048)
     report = analyse(step, RTX_4090)
     assert [row.operator for row in report.rows] == list(step)
     for row in report.rows:
@@ -161,15 +161,15 @@ def test_query_tokens_that_make_attention_compute_bound():
 
 def test_what_fits_beside_the_weights():
     context = largest_context(QWEN, RTX_4090.memory, batch=4)
-    needed = [QWEN.weight_bytes + 4 * QWEN.kv_bytes([S]) for S in (context, context + 1)]
+    needed = [QWEN.weight_bytes() + 4 * QWEN.kv_bytes([S]) for S in (context, context + 1)]
     assert needed[0] <= RTX_4090.memory < needed[1]
-    assert largest_context(QWEN, QWEN.weight_bytes + 57344) == 1
-    assert largest_context(QWEN, QWEN.weight_bytes + 57343) == 0
+    assert largest_context(QWEN, QWEN.weight_bytes() + 57344) == 1
+    assert largest_context(QWEN, QWEN.weight_bytes() + 57343) == 0
     assert largest_context(QWEN, 1e9) == 0
-    assert largest_context(QWEN, QWEN.weight_bytes + 57344, precision=Precision(kv=1)) == 2
+    assert largest_context(QWEN, QWEN.weight_bytes() + 57344, precision=Precision(kv=1)) == 2
     assert largest_context(QWEN, 1e15, at_most=4096) == 4096
     batch = largest_batch(QWEN, RTX_4090.memory, 2048)
-    needed = [QWEN.weight_bytes + n * QWEN.kv_bytes([2048]) for n in (batch, batch + 1)]
+    needed = [QWEN.weight_bytes() + n * QWEN.kv_bytes([2048]) for n in (batch, batch + 1)]
     assert needed[0] <= RTX_4090.memory < needed[1]
     assert largest_batch(QWEN, 1e9, 2048) == 0
     with pytest.raises(ValueError, match=r"^batch = 0: "):

@@ -23,7 +23,7 @@ PLAIN = 5 * (ATTENTION + 3 * 11 * 13 + 2 * 11) + 11 + 2 * 11 * 17
 
 def test_parameters_of_a_plain_model():
     assert small().params == PLAIN
-    assert small().params_read == PLAIN - 11 * 17
+    assert small().params_read() == PLAIN - 11 * 17
     assert small(tied_embeddings=True).params == PLAIN - 11 * 17
 
 
@@ -61,13 +61,13 @@ def test_parameters_of_a_mixture_of_experts():
 def test_a_step_touches_some_experts():
     per_expert = 3 * 11 * 3
     idle = 8 - 8 * (1 - (1 - 2 / 8) ** 3)
-    assert moe().params_touched(3) == pytest.approx(moe().params_read - 3 * idle * per_expert)
-    assert moe().weights_read(3) == pytest.approx(2 * moe().params_touched(3))
-    assert moe().weights_read(None) == moe().weight_bytes_read == 2 * moe().params_read
-    assert small().params_touched(9) == small().params_read
-    assert moe(dense_layers=4).params_read < moe().params_read
+    assert moe().params_read(3) == pytest.approx(moe().params_read() - 3 * idle * per_expert)
+    assert moe().weight_bytes_read(3) == pytest.approx(2 * moe().params_read(3))
+    assert moe().weight_bytes_read(None) == moe().weight_bytes_read() == 2 * moe().params_read()
+    assert small().params_read(9) == small().params_read()
+    assert moe(dense_layers=4).params_read() < moe().params_read()
     with pytest.raises(ValueError, match=r"^T = 0: "):
-        moe().params_touched(0)
+        moe().params_read(0)
 
 
 def test_operators_of_a_mixture_of_experts():
@@ -80,7 +80,7 @@ def test_operators_of_a_mixture_of_experts():
     assert list(moe(dense_layers=0, shared_intermediate=0).projections(fused=True)) == [
         "qkv_proj", "o_proj", "router", "expert_gate_up_proj", "expert_down_proj",
     ]
-    step = moe().decode_step(4, 10)
+    step = moe().decode_kernels(4, 10)
     touched = 8 * (1 - (1 - 2 / 8) ** 4)
     assert step["expert_up_proj"] == grouped_gemm(4 * 2, touched, 11, 3) * 3
     assert step["shared_up_proj"] == gemm(4, 11, 5) * 3
@@ -103,7 +103,7 @@ def test_operators_of_latent_attention():
     assert mla().projections(fused=True)["qkv_a_proj"] == (11, 19 + 27)
     assert mla(None).projections()["q_proj"] == (11, 198)
     assert mla(None).projections(fused=True)["qkv_a_proj"] == (11, 198 + 27)
-    step = mla().decode_step(4, 10)
+    step = mla().decode_kernels(4, 10)
     assert step["attention"] == mla_attention(6, 23, 4, 1, 10) * (4 * 5)
     assert step["k_absorb"] == gemm(4, 29, 23) * (6 * 5)
     assert step["v_absorb"] == gemm(4, 23, 31) * (6 * 5)
@@ -117,13 +117,13 @@ def test_latent_attention_rotates_one_key_for_all_heads():
 
 
 def test_windowed_layers_read_and_keep_their_last_tokens():
-    step = windowed().decode_step(4, 100)
+    step = windowed().decode_kernels(4, 100)
     assert step["attention"] == attention(6, 3, 7, 1, 100) * (4 * 3)
     assert step["window_attention"] == attention(6, 3, 7, 1, 8) * (4 * 2)
     per_layer = 2 * 3 * 7 * 2
     assert windowed().kv_bytes([100, 5]) == per_layer * (3 * 105 + 2 * (8 + 5))
     assert small().kv_bytes([100, 5]) == 105 * small().kv_bytes_per_token
-    everywhere = small(window=8, window_layers=5).decode_step(4, 100)
+    everywhere = small(window=8, window_layers=5).decode_kernels(4, 100)
     assert "attention" not in everywhere
     assert everywhere["window_attention"] == attention(6, 3, 7, 1, 8) * (4 * 5)
     with pytest.raises(ValueError, match=r"^context = 0: "):

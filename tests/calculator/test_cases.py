@@ -28,7 +28,7 @@ def test_case_1_gqa_bills_kv_bytes_by_kv_heads():
 
 def test_case_2_the_mlp_activation_is_as_wide_as_the_intermediate_size():
     """LLM-Viewer#16: it was sized by the hidden size, 3584."""
-    down = QWEN.decode_step(1, 1)["down_proj"]
+    down = QWEN.decode_kernels(1, 1)["down_proj"]
     assert down.traffic["X"] == 28 * 18944 * 2
     assert QWEN.elementwise_costs(1)["swiglu"] == swiglu(1, 18944) * 28
 
@@ -92,7 +92,7 @@ def test_case_10_doubling_the_prompt_more_than_doubles_the_flops():
 def test_case_11_a_mixture_of_experts_is_not_dense_and_an_mlp_has_three_matrices():
     """inference-sim#559: MoE billed as dense; inference-sim: 8.61 instead of 12.15 GiB of layer weights."""
     mixtral = MODELS["mixtral-8x7b"]
-    assert mixtral.params_touched(1) + mixtral.vocab * mixtral.hidden == pytest.approx(12.88e9, rel=1e-3)
+    assert mixtral.params_read(1) + mixtral.vocab * mixtral.hidden == pytest.approx(12.88e9, rel=1e-3)
     assert mixtral.step([(1, 1)])["expert_up_proj"].flops == 2 * 2 * 4096 * 14336 * 32
     layers = QWEN.params - 2 * QWEN.vocab * QWEN.hidden - QWEN.hidden
     assert layers * 2 / 2**30 == pytest.approx(12.15, abs=0.006)

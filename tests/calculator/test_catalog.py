@@ -48,7 +48,7 @@ def test_there_are_enough_models_and_accelerators():
 def test_active_parameters(name, active):
     """What model cards call active counts the input embedding too: 12.9, 3.3 and 37 billion."""
     model = MODELS[name]
-    assert model.params_touched(1) + model.vocab * model.hidden == pytest.approx(active, rel=2e-4)
+    assert model.params_read(1) + model.vocab * model.hidden == pytest.approx(active, rel=2e-4)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_active_parameters(name, active):
 )
 def test_checkpoints_stored_in_fewer_bits(name, gigabytes):
     """MXFP4 experts and FP8 matrices, everything else in BF16."""
-    assert MODELS[name].weight_bytes / 1e9 == pytest.approx(gigabytes, abs=0.05)
+    assert MODELS[name].weight_bytes() / 1e9 == pytest.approx(gigabytes, abs=0.05)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_card_without_bf16_says_so():
 
 
 def test_a_cards_own_time_floor():
-    costs = QWEN.decode_step(256, 2048).values()
+    costs = QWEN.decode_kernels(256, 2048).values()
     assert RTX_4090.time_floor(costs) == time_floor(costs, 165.2e12, 1008e9)
     assert RTX_4090.time_floor(costs, "fp8") == time_floor(costs, 330.3e12, 1008e9)
 

@@ -88,8 +88,8 @@ def test_ops_for_programs(cli):
     assert data["total"]["seconds"] == pytest.approx(report.seconds)
     assert data["total"]["aggregate_seconds"] == pytest.approx(report.aggregate_seconds)
     assert data["tokens_per_second"] == pytest.approx(8 / report.seconds)
-    assert data["weights_resident"] == QWEN.weight_bytes
-    assert data["weights_read"] == QWEN.weight_bytes_read
+    assert data["weights_resident"] == QWEN.weight_bytes()
+    assert data["weights_read"] == QWEN.weight_bytes_read()
     assert data["kv_bytes"] == 8 * 500 * 57344
     assert data["ridge"] == pytest.approx(163.889, abs=1e-3)
     assert data["units"]["intensity"] == "FLOP/byte"
@@ -153,7 +153,7 @@ def test_data_types(cli):
 def test_one_of_several_cards(cli):
     data = as_json(cli, "ops --model llama-3.1-70b --hardware h100-sxm --tp 4")
     assert data["model"] == "Llama 3.1 70B, one of 4 cards"
-    assert data["weights_resident"] == MODELS["llama-3.1-70b"].card(4).weight_bytes
+    assert data["weights_resident"] == MODELS["llama-3.1-70b"].card(4).weight_bytes()
 
 
 def test_traffic(cli):

@@ -160,7 +160,7 @@ models = st.sampled_from(sorted(MODELS)).map(MODELS.__getitem__)
 @given(models, st.integers(1, 512), st.integers(1, 10**5))
 def test_fusing_does_the_same_work_with_less_traffic(model, batch, context):
     apart, fused = (
-        sum(model.decode_step(batch, context, fused=fused).values(), start=Cost(0, {})) for fused in (False, True)
+        sum(model.decode_kernels(batch, context, fused=fused).values(), start=Cost(0, {})) for fused in (False, True)
     )
     assert fused.flops == apart.flops
     assert fused.bytes < apart.bytes
@@ -170,11 +170,11 @@ def test_fusing_does_the_same_work_with_less_traffic(model, batch, context):
 @law
 @given(models, st.integers(1, 64), st.integers(1, 10**4))
 def test_a_split_by_t_conserves_flops(model, batch, context):
-    whole = model.decode_step(batch, context)
+    whole = model.decode_kernels(batch, context)
     for t in model.valid_tp:
         if t > model.n_kv or model.vocab % t:
             continue  # there KV heads are replicated, or the vocabulary padded
-        share = model.card(t).decode_step(batch, context)
+        share = model.card(t).decode_kernels(batch, context)
         for name, cost in whole.items():
             copies = 1 if name in ("router", "q_a_proj", "kv_a_proj") else t  # on every card as they are
             assert share[name].flops * copies == cost.flops
@@ -211,8 +211,8 @@ def test_the_cache_grows_with_the_context_and_with_each_sequence(model, contexts
 @law
 @given(models, st.integers(1, 10**4))
 def test_more_tokens_touch_more_weights_up_to_all(model, tokens):
-    assert model.params_touched(tokens) <= model.params_touched(tokens + 1) <= model.params_read <= model.params
-    assert model.weights_read(tokens) <= model.weight_bytes_read <= model.weight_bytes
+    assert model.params_read(tokens) <= model.params_read(tokens + 1) <= model.params_read() <= model.params
+    assert model.weight_bytes_read(tokens) <= model.weight_bytes_read() <= model.weight_bytes()
 
 
 @law

@@ -24,18 +24,18 @@ from roofline_calc import (
 def test_parameters_and_bytes(oracles):
     expected = oracles["model"]
     assert QWEN.params == expected["params"]
-    assert QWEN.weight_bytes == expected["bytes"]
-    assert QWEN.params_read == expected["params_read_per_step"]
-    assert QWEN.weight_bytes_read == expected["bytes_read_per_step"]
+    assert QWEN.weight_bytes() == expected["bytes"]
+    assert QWEN.params_read() == expected["params_read_per_step"]
+    assert QWEN.weight_bytes_read() == expected["bytes_read_per_step"]
     assert QWEN.kv_bytes_per_token == expected["kv_bytes_per_token"]
-    assert QWEN.weight_bytes_read / QWEN.kv_bytes_per_token == expected["kv_eq_weights_read_tokens"]
+    assert QWEN.weight_bytes_read() / QWEN.kv_bytes_per_token == expected["kv_eq_weights_read_tokens"]
     assert first_compute_bound(lambda S: S * QWEN.kv_bytes_per_token, 2**30) == expected["kv_gt_1GiB_at_tokens"]
 
 
 def test_tied_embeddings_are_stored_once():
     tied = dataclasses.replace(QWEN, tied_embeddings=True)
     assert QWEN.params - tied.params == 152064 * 3584
-    assert tied.params_read == QWEN.params_read
+    assert tied.params_read() == QWEN.params_read()
 
 
 def test_biases_are_on_q_k_v_only():
@@ -49,7 +49,7 @@ def test_whole_model_decode_intensity(oracles):
 
 
 def test_fused_projections_do_the_same_work_and_read_x_less_often():
-    apart, fused = QWEN.decode_step(256, 2048), QWEN.decode_step(256, 2048, fused=True)
+    apart, fused = QWEN.decode_kernels(256, 2048), QWEN.decode_kernels(256, 2048, fused=True)
     assert sum(cost.flops for cost in apart.values()) == sum(cost.flops for cost in fused.values())
     saved = sum(cost.bytes for cost in apart.values()) - sum(cost.bytes for cost in fused.values())
     assert saved == 28 * 3 * 256 * 3584 * 2  # X once for qkv, once for gate_up
@@ -63,7 +63,7 @@ def test_three_thin_gemms_apart_lose_what_fusing_them_saves():
 
 
 def test_each_kernels_own_roof_takes_longer_than_their_average():
-    step = QWEN.decode_step(256, 2048).values()
+    step = QWEN.decode_kernels(256, 2048).values()
     apart = time_floor(step, RTX_4090.peak_of(), RTX_4090.bandwidth)
     together = time_floor([sum(step, start=Cost(0, {}))], RTX_4090.peak_of(), RTX_4090.bandwidth)
     assert apart > together
@@ -82,7 +82,7 @@ def test_a_model_refuses_heads_that_do_not_divide():
 
 def test_a_step_refuses_a_bad_batch_or_context():
     with pytest.raises(ValueError, match=r"^batch = 0: "):
-        QWEN.decode_step(0, 1)
+        QWEN.decode_kernels(0, 1)
     with pytest.raises(ValueError, match=r"^context = 0: "):
         QWEN.decode_weights_and_kv(1, 0)
 
@@ -133,7 +133,7 @@ def test_sizes_are_given_by_name():
     for call in (
         lambda: MoE(8, 2, 3), lambda: MLA(1, 1, 1, 1), lambda: Precision(1),
         lambda: Model(*(getattr(QWEN, field.name) for field in dataclasses.fields(QWEN))),
-        lambda: QWEN.decode_step(1, 2048, True), lambda: QWEN.step([(1, 1)], True),
+        lambda: QWEN.decode_kernels(1, 2048, True), lambda: QWEN.step([(1, 1)], True),
         lambda: QWEN.linear_costs(1, True), lambda: QWEN.attention_costs([(1, 1)], "kv-only"),
     ):
         with pytest.raises(TypeError):
@@ -152,8 +152,8 @@ def test_counts_are_whole_numbers_not_floats():
     """So that they print as such: 7,615,616,512 parameters, 57,344 bytes."""
     costs = [*QWEN.step([(3, 9)]).values(), *MODELS["deepseek-v3"].attention_costs([(3, 9)]).values()]
     counts = [
-        QWEN.params, QWEN.params_read, QWEN.params_touched(1), QWEN.weight_bytes, QWEN.weight_bytes_read,
-        QWEN.weights_resident(), QWEN.kv_bytes_per_token, QWEN.kv_bytes([5]), QWEN.card(4).params,
+        QWEN.params, QWEN.params_read(), QWEN.params_read(1), QWEN.weight_bytes_read(),
+        QWEN.weight_bytes(), QWEN.kv_bytes_per_token, QWEN.kv_bytes([5]), QWEN.card(4).params,
         QWEN.card(4).vocab, QWEN.card(4).n_q,
         *(cost.flops for cost in costs), *(cost.bytes for cost in costs),
     ]
@@ -163,7 +163,7 @@ def test_counts_are_whole_numbers_not_floats():
 def test_matrix_kernels_are_the_step_without_its_element_wise_operators():
     batch = {(128, 2048): 4, (1, 500): 3}
     step, kernels = QWEN.step(batch), QWEN.matrix_kernels(batch)
-    assert list(kernels) == list(QWEN.decode_step(1, 1))
+    assert list(kernels) == list(QWEN.decode_kernels(1, 1))
     assert step == kernels | QWEN.elementwise_costs(128 * 4 + 3)
 
 

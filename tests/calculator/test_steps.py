@@ -42,10 +42,10 @@ def test_weights_in_memory_by_width():
     matrices, experts = 5 * ATTENTION + 2 * 3 * 11 * 13 + 3 * 3 * 11 * 5, 3 * 8 * 3 * 11 * 3
     rest = 3 * 11 * 8 + 5 * 2 * 11 + 11 + 2 * 11 * 17
     assert matrices + experts + rest == moe().params
-    assert moe().weights_resident(WIDTHS) == 0.5 * matrices + 0.25 * experts + 4 * rest
-    assert moe().weights_read(None, WIDTHS) == moe().weights_resident(WIDTHS) - 4 * 11 * 17
+    assert moe().weight_bytes(WIDTHS) == 0.5 * matrices + 0.25 * experts + 4 * rest
+    assert moe().weight_bytes_read(None, WIDTHS) == moe().weight_bytes(WIDTHS) - 4 * 11 * 17
     tied = dataclasses.replace(moe(), tied_embeddings=True)
-    assert tied.weights_resident(WIDTHS) == tied.weights_read(None, WIDTHS) == moe().weights_read(None, WIDTHS)
+    assert tied.weight_bytes(WIDTHS) == tied.weight_bytes_read(None, WIDTHS) == moe().weight_bytes_read(None, WIDTHS)
 
 
 def test_the_published_widths():
@@ -53,7 +53,7 @@ def test_the_published_widths():
     assert small(bytes_per_element=4).precision == Precision(activations=4, weights=4, kv=4, others=4)
     stored = dataclasses.replace(moe(weight_width=0.25), weight_width=0.5)
     assert stored.precision == Precision(weights=0.5, experts=0.25)
-    assert stored.weight_bytes == stored.weights_resident(Precision(weights=0.5, experts=0.25))
+    assert stored.weight_bytes() == stored.weight_bytes(Precision(weights=0.5, experts=0.25))
     assert moe().precision.of("experts") == 2
     assert [WIDTHS.of(stored) for stored in ("weights", "experts", "others")] == [0.5, 0.25, 4]
 
@@ -68,8 +68,8 @@ def test_w4a16_floor_of_the_whole_step():
     """Four-bit weights with scales: 28 layers of matrices shrink, embedding and lm_head stay."""
     precision = Precision(weights=0.515625)
     matrices = 28 * sum(K * N for K, N in QWEN.projections().values())
-    assert QWEN.weights_read(1, precision) == QWEN.weight_bytes_read - matrices * (2 - 0.515625)
-    assert QWEN.decode_weights_and_kv(1, 2048, precision).traffic["weights"] == QWEN.weights_read(1, precision)
+    assert QWEN.weight_bytes_read(1, precision) == QWEN.weight_bytes_read() - matrices * (2 - 0.515625)
+    assert QWEN.decode_weights_and_kv(1, 2048, precision).traffic["weights"] == QWEN.weight_bytes_read(1, precision)
 
 
 def test_sequences_of_different_lengths_share_the_linear_layers():
@@ -85,7 +85,7 @@ def test_sequences_of_different_lengths_share_the_linear_layers():
 
 
 def test_a_decode_step_is_the_matrix_kernels_of_a_step():
-    step, decode = QWEN.step({(1, 2048): 8}, fused=True), QWEN.decode_step(8, 2048, fused=True)
+    step, decode = QWEN.step({(1, 2048): 8}, fused=True), QWEN.decode_kernels(8, 2048, fused=True)
     assert {name: step[name] for name in decode} == decode
     assert set(step) - set(decode) == {"embedding", "norms", "rope", "swiglu", "residual"}
 
@@ -98,7 +98,7 @@ def test_rows_sampled():
 
 def test_kv_only_traffic_leaves_queries_and_outputs_out():
     assert set(small().step([(1, 9)], traffic="kv-only")["attention"].traffic) == {"K", "V"}
-    assert set(small().decode_step(1, 9, traffic="kv-only")["attention"].traffic) == {"K", "V"}
+    assert set(small().decode_kernels(1, 9, traffic="kv-only")["attention"].traffic) == {"K", "V"}
 
 
 def test_element_wise_operators_of_a_step():

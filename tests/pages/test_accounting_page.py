@@ -135,7 +135,7 @@ def test_a_mixture_of_experts_reads_a_tenth_of_what_is_resident():
     read = 48 * (layer + 8 * 3 * 2048 * 768) + head + 2048
     resident = 48 * (layer + 128 * 3 * 2048 * 768) + 2 * head + 2048
     assert claim('MODELS["qwen3-30b-a3b"].params / 1e9:.1f') == round(resident / 1e9, 1)
-    assert claim('MODELS["qwen3-30b-a3b"].params_touched(1) / 1e9:.1f') == round(read / 1e9, 1)
+    assert claim('MODELS["qwen3-30b-a3b"].params_read(1) / 1e9:.1f') == round(read / 1e9, 1)
 
 
 def test_cards_divide_the_heads_and_the_width_evenly():

@@ -35,7 +35,7 @@ def test_parameters_by_longhand():
     """B §2: 7,070,619,136 parameters take part in a step; 2N is 15.2 GFLOP, or 14.1 without the embedding."""
     assert (PARAMS, READ) == (7_615_616_512, 7_070_619_136)
     assert (shown(Fraction(2 * PARAMS, 10**9), ".1f"), shown(Fraction(2 * READ, 10**9), ".1f")) == ("15.2", "14.1")
-    assert (QWEN.params, QWEN.params_read) == (PARAMS, READ)
+    assert (QWEN.params, QWEN.params_read()) == (PARAMS, READ)
 
 
 def test_attention_s_flops_are_not_in_2n():
@@ -117,14 +117,14 @@ def test_floor_on_tpot():
     step = floor(decode(1, 2048))
     assert (shown(step * 1000, ".1f"), shown(1 / step, ".0f")) == ("14.2", "71")
     assert Fraction(99, 100) < Fraction(2 * READ) / B / step < 1
-    assert RTX_4090.time_floor(QWEN.decode_step(1, 2048).values()) == pytest.approx(float(step), rel=1e-12)
+    assert RTX_4090.time_floor(QWEN.decode_kernels(1, 2048).values()) == pytest.approx(float(step), rel=1e-12)
 
 
 @pytest.mark.parametrize("ridge", RIDGES)
 def test_every_kernel_at_batch_1_is_memory_bound(ridge):
     """B §8 (c): at S = 2048, so that compute does not show in TPOT."""
     assert all(intensity(kernel) < ridge for kernel in decode(1, 2048))
-    assert all(cost.intensity < ridge for cost in QWEN.decode_step(1, 2048).values())
+    assert all(cost.intensity < ridge for cost in QWEN.decode_kernels(1, 2048).values())
 
 
 def test_floor_on_ttft():
@@ -166,7 +166,7 @@ def test_batching_shares_the_weights_and_not_the_cache():
     """B §7: a sequence more adds less than 0.1 % to the linear layers' bytes; attention's grow in proportion."""
     moved = [sum(kernel[1] for kernel in linears(M)) for M in (8, 9)]
     assert 1 < moved[1] / moved[0] < Fraction(1001, 1000)
-    one, many = (QWEN.decode_step(batch, 512)["attention"] for batch in (1, 128))
+    one, many = (QWEN.decode_kernels(batch, 512)["attention"] for batch in (1, 128))
     assert (many.flops, many.bytes) == (128 * one.flops, 128 * one.bytes)
     assert intensity(attend(1, 512)) < 7
 

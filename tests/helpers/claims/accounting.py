@@ -17,7 +17,7 @@ CLAIMS = {
     'residual(256, 3584).intensity:.3f': '0.167',
     'MODELS["deepseek-v3"].kv_bytes_per_token:,': '70,272',
     'MODELS["qwen3-30b-a3b"].params / 1e9:.1f': '30.5',
-    'MODELS["qwen3-30b-a3b"].params_touched(1) / 1e9:.1f': '3.0',
+    'MODELS["qwen3-30b-a3b"].params_read(1) / 1e9:.1f': '3.0',
     '", ".join(map(str, QWEN.valid_tp))': '1, 2, 4',
     '16 * MODELS["llama-3.1-8b"].card(16).kv_bytes_per_token / MODELS["llama-3.1-8b"].kv_bytes_per_token:.0f': '2',
 }

@@ -65,9 +65,9 @@ CLAIMS = {
     'RTX_4090.last_level_cache / 2**20:.0f': '72',
     'attention(28, 4, 128, 1024, 1024, passes=1).traffic["scores"] / 1e6:.1f': '58.7',
     'attention(28, 4, 128, 2048, 2048, passes=1).traffic["scores"] / 1e6:.1f': '234.9',
-    'QWEN.weight_bytes / 2**30:.3f': '14.185',
+    'QWEN.weight_bytes() / 2**30:.3f': '14.185',
     'QWEN.params:,': '7,615,616,512',
-    'QWEN.weight_bytes_read / 2**30:.3f': '13.170',
+    'QWEN.weight_bytes_read() / 2**30:.3f': '13.170',
     'QWEN.kv_bytes_per_token:,': '57,344',
     '2**30 / QWEN.kv_bytes_per_token:,.0f': '18,725',
     'QWEN.decode_weights_and_kv(1, 2048).intensity:.3f': '1.049',
@@ -78,12 +78,12 @@ CLAIMS = {
     'QWEN.decode_weights_and_kv(32, 32768).intensity:.2f': '11.76',
     'QWEN.decode_weights_and_kv(256, 512).intensity:.0f': '170',
     'RTX_4090.time_floor([QWEN.decode_weights_and_kv(256, 512)]) * 1e3:.1f': '22.2',
-    'RTX_4090.time_floor(QWEN.decode_step(256, 512).values()) * 1e3:.1f': '29.5',
+    'RTX_4090.time_floor(QWEN.decode_kernels(256, 512).values()) * 1e3:.1f': '29.5',
     (
-        'RTX_4090.time_floor(QWEN.decode_step(256, 512).values()) '
+        'RTX_4090.time_floor(QWEN.decode_kernels(256, 512).values()) '
         '/ RTX_4090.time_floor([QWEN.decode_weights_and_kv(256, 512)]) - 1:.0%'
     ): '33%',
-    'RTX_4090.time_floor([QWEN.decode_step(256, 512)["attention"]]) * 1e3:.1f': '7.6',
+    'RTX_4090.time_floor([QWEN.decode_kernels(256, 512)["attention"]]) * 1e3:.1f': '7.6',
     'first_whole(lambda S: QWEN.decode_weights_and_kv(2**60, S).intensity < RIDGE)': '1561',
     'QWEN.decode_weights_and_kv(2**60, 2048).intensity:.1f': '127.4',
     '1 - gemm_intensity(256, 3584, 512) / RIDGE:.1%': '1.3%',
@@ -105,7 +105,7 @@ CLAIMS = {
     'gemm_intensity(256, 3584, 152064):.2f': '238.56',
     'first_compute_bound(lambda M: gemm_intensity(M, 3584, 152064))': '174',
     '(gemm(256, 3584, 3584) + gemm(256, 3584, 512) * 2).intensity:.1f': '206.8',
-    'QWEN.hidden * QWEN.vocab / QWEN.params_read:.1%': '7.7%',
+    'QWEN.hidden * QWEN.vocab / QWEN.params_read():.1%': '7.7%',
     'gemm(1, 3584, 3584).traffic["W"] / 1e6:.1f': '25.7',
     'QWEN.decode_weights_and_kv(1, 2048).traffic["KV"] / QWEN.decode_weights_and_kv(1, 2048).bytes:.1%': '0.8%',
     'gemm_crossing(3584, 3584, RIDGE, b_w=0.5):.1f': '45.4',

@@ -10,7 +10,7 @@ CLAIMS = {
     '128 * 256 // 1024': '32',
     '128 * 128 // 1024': '16',
     'RTX_4090.memory / 2**30:.0f': '24',
-    'QWEN.weight_bytes_read / 2**30:.1f': '13.2',
+    'QWEN.weight_bytes_read() / 2**30:.1f': '13.2',
     'RTX_4090.attainable(1) / 1e12:.2f': '1.01',
     'RTX_4090.attainable(1) / RTX_4090.peak_of():.1%': '0.6%',
     'RTX_4090.attainable(7) / 1e12:.2f': '7.06',
