@@ -120,7 +120,7 @@ def grown(copies: int) -> float:
         for language in LANGUAGES:
             pages = root / "docs" / language
             lesson = re.sub(r"\]\((?!figures/|http)[\w-]+\.md(?:#[\w-]+)?\)", "](#code)",
-                            (pages / "lesson.md").read_text(encoding="utf-8"))  # fmt: skip
+                            (pages / "lesson.md").read_text(encoding="utf-8"))
             for page in pages.glob("*.md"):
                 page.unlink()
             for i in range(copies):
@@ -200,7 +200,7 @@ def main() -> None:
         for language, folder in zip(LANGUAGES, ("", "en/"), strict=True):
             weight, requests, foreign = first_view(mine / "site", f"{folder}lesson/")
             show(f"the lesson's first view ({language}), gzipped", f"{weight / 1e3:.0f} KB in {requests} requests, "
-                 f"{foreign} of them to third parties")  # fmt: skip
+                 f"{foreign} of them to third parties")
         first, again = rebuild(mine)
         show("rebuild after a prose edit, both languages", f"{again:.2f} s, {again / first:.2f} of the first build")
     each = [grown(copies) for copies in COPIES]

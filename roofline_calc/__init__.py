@@ -138,7 +138,7 @@ _LATER = {
     ".model": ("Model",),
     ".precision": ("WIDTHS", "Precision", "width_of"),
     ".shapes": ("MLA", "MoE"),
-}  # fmt: skip
+}
 _HOME = {name: module for module, names in _LATER.items() for name in names}
 
 

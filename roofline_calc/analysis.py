@@ -125,7 +125,7 @@ def analyse(step: Mapping[str, Cost], accelerator: "Accelerator", dtype: str = "
 def sweep(
     model: Model, accelerator: "Accelerator", points: Iterable[tuple[int, int]], *, phase: str = "decode",
     dtype: str = "bf16", fused: bool = False, traffic: str = "q+kv+o", precision: Precision | None = None,
-) -> Iterator[tuple[int, int, Report]]:  # fmt: skip
+) -> Iterator[tuple[int, int, Report]]:
     """A report for each (batch, context) of many: whole steps as `Model.step` counts them.
 
     All but attention depends on the number of tokens alone and is worked out once for each such number.
@@ -158,7 +158,7 @@ def sweep(
 def crossings(
     model: Model, accelerator: "Accelerator", *, dtype: str = "bf16", fused: bool = False,
     precision: Precision | None = None,
-) -> dict[str, float | None]:  # fmt: skip
+) -> dict[str, float | None]:
     """Tokens in flight, not rounded, at which each linear layer of a model turns compute-bound on a card.
 
     See `Linear.crossing`; lm_head's are sampled rows.
@@ -177,7 +177,7 @@ def crossings(
 def first_batch(
     model: Model, accelerator: "Accelerator", context: int, operator: str | None = None, *, dtype: str = "bf16",
     fused: bool = False, precision: Precision | None = None, at_most: int = 2**20,
-) -> int | None:  # fmt: skip
+) -> int | None:
     """The least batch at which a decode step's operator (None: the step as one kernel) is compute-bound.
 
     Raises:
@@ -189,7 +189,7 @@ def first_batch(
 def first_context(
     model: Model, accelerator: "Accelerator", operator: str | None = None, *, dtype: str = "bf16",
     fused: bool = False, precision: Precision | None = None, at_most: int = 2**24,
-) -> int | None:  # fmt: skip
+) -> int | None:
     """The least context at which an operator of a one-sequence prefill (None: the step as one kernel) is compute-bound.
 
     Raises:
@@ -223,7 +223,7 @@ def first_query_tokens(
 def _first(
     sequences: Callable[[int], dict[tuple[int, int], int]], model: Model, accelerator: "Accelerator",
     operator: str | None, dtype: str, fused: bool, precision: Precision | None, at_most: int,
-) -> int | None:  # fmt: skip
+) -> int | None:
     roofs = Roofs.of(accelerator, dtype)
     if operator is not None:
         check_choice(tuple(model.step(sequences(1), fused=fused)), operator=operator)

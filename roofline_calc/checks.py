@@ -1,4 +1,4 @@
-"""Argument checks: one line in a formula's function, one clear message to its caller."""
+"""Argument checks: short in a formula's function, one clear message to its caller."""
 
 # --8<-- [start:checks]
 def check_whole(**sizes: float) -> None:
@@ -25,15 +25,10 @@ def check_choice(allowed: tuple[str, ...], **choices: str) -> None:
 
 
 def check_attention(n_q: int, n_kv: int, head_dim: int, L: int, S: int,
-                    b_q: float, b_kv: float, mask: str, traffic: str,
-                    passes: int, b_score: float) -> None:
-    """Refuse arguments that describe no attention kernel."""
+                    mask: str) -> None:
+    """Refuse heads and tokens between which there is no attention."""
     check_whole(n_q=n_q, n_kv=n_kv, head_dim=head_dim, L=L, S=S)
-    check_positive(b_q=b_q, b_kv=b_kv, b_score=b_score)
     check_choice(("none", "causal"), mask=mask)
-    check_choice(("q+kv+o", "kv-only"), traffic=traffic)
-    if passes != 0:
-        check_whole(passes=passes)
     if n_q % n_kv:
         raise ValueError(f"n_q = {n_q}: must be a multiple of n_kv ({n_kv})")
     if mask == "causal" and L > S:

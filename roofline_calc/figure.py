@@ -26,7 +26,7 @@ from .roofline import attainable, first_compute_bound, regime, ridge_point
 
 __all__ = [
     "NARROW", "PALETTE", "SYMBOLS", "WIDE", "Curve", "Point", "curves_svg", "in_dark", "measured_svg", "roofline_svg",
-]  # fmt: skip
+]
 
 mpl.use("svg")
 logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # glyphs are the browser's business
@@ -42,7 +42,7 @@ SYMBOLS = {
     "lang": "en", "title": "Roofline: {}", "intensity": "I (FLOP/byte)", "performance": "TFLOP/s",
     "memory-bound": "memory-bound", "compute-bound": "compute-bound", "ridge": "I* = {:.1f}",
     "gemm-rotated": "GEMM, rotated W", "gemm-reused": "GEMM, one W", "attention-decode": "decode attention",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def measured_svg(results: Results, words: Mapping[str, str], size: tuple[float, 
                      for series in SERIES if results.of(series)],
             loc="lower right", bbox_to_anchor=(1 if size == WIDE else 1.1, 0.07),  # above the ridge point's name
             frameon=False, handletextpad=0.3, borderpad=0, labelcolor=INK,
-        )  # fmt: skip
+        )
     return out.getvalue().decode()
 
 
@@ -141,7 +141,7 @@ def _mark(series: str, bound: str) -> dict[str, Any]:
     colour = _colour(bound)
     mark = "D" if series == "attention-decode" else MARKS[bound]
     return {"ls": "", "marker": mark, "ms": 5.5, "mec": colour, "mew": 1.3,
-            "mfc": "none" if series == "gemm-reused" else colour}  # fmt: skip
+            "mfc": "none" if series == "gemm-reused" else colour}
 
 
 def _roofs(axes: Axes, peak: float, bandwidth: float, words: Mapping[str, str], size: tuple[float, float],
@@ -217,7 +217,7 @@ def _chart(
         "axes.edgecolor": MUTED, "axes.spines.top": False, "axes.spines.right": False,
         "axes.grid": True, "grid.color": GRID, "grid.linewidth": 0.8, "axes.axisbelow": True,
         "xtick.major.size": 3, "ytick.major.size": 3,
-    }  # fmt: skip
+    }
     out = io.BytesIO()
     with mpl.rc_context(style), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")

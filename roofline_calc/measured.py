@@ -164,7 +164,7 @@ def results_of(data: dict[str, Any]) -> Results:
         data["provenance"], bool(data["complete"]), data["dtype"], (layer["K"], layer["N"]),
         {"copies": layer["copies"], "bytes": layer["bytes"]} if data["series"] else {}, bandwidth, peak,
         tuple(_measurements(data)),
-    )  # fmt: skip
+    )
 
 
 def _measurements(data: dict[str, Any]) -> Iterator[Measurement]:

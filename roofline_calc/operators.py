@@ -82,8 +82,9 @@ def attention(n_q: int, n_kv: int, head_dim: int, L: int, S: int, *,
     arXiv:2205.14135), or "kv-only". A naive kernel carries the scores over
     the bus as well, passes times at b_score bytes each. Raises ValueError.
     """
-    check_attention(n_q, n_kv, head_dim, L, S, b_q, b_kv,
-                    mask, traffic, passes, b_score)
+    check_attention(n_q, n_kv, head_dim, L, S, mask)
+    check_positive(b_q=b_q, b_kv=b_kv, b_score=b_score)
+    check_choice(("q+kv+o", "kv-only"), traffic=traffic)
     pairs = L * S
     if mask == "causal":  # the first query sees S - L + 1 keys, the last all S
         pairs -= L * (L - 1) // 2
@@ -91,6 +92,7 @@ def attention(n_q: int, n_kv: int, head_dim: int, L: int, S: int, *,
     if traffic == "q+kv+o":
         moved["Q"] = moved["O"] = n_q * L * head_dim * b_q
     if passes:
+        check_whole(passes=passes)
         moved["scores"] = passes * n_q * L * S * b_score
     return Cost(flops=4 * n_q * head_dim * pairs, traffic=moved)
 
@@ -134,7 +136,7 @@ def quantised_width(bits: float, group: int | None = None, scale_bytes: float = 
 def window_attention(
     n_q: int, n_kv: int, head_dim: int, L: int, S: int, window: int, *,
     b_q: float = 2, b_kv: float = 2, traffic: str = "q+kv+o",
-) -> Cost:  # fmt: skip
+) -> Cost:
     r"""Causal attention in which a token sees itself and the window - 1 tokens before it, no further.
 
     The last L of S tokens ask, so the kernel touches the last $\min(S, W + L - 1)$ keys, W being the window in
@@ -157,7 +159,7 @@ def window_attention(
 def shared_prefix_attention(
     n_q: int, n_kv: int, head_dim: int, batch: int, prefix: int, own: int, L: int = 1, *,
     b_q: float = 2, b_kv: float = 2, traffic: str = "q+kv+o",
-) -> Cost:  # fmt: skip
+) -> Cost:
     """Attention of a batch of sequences that share their first tokens, whose K and V are read once for all.
 
     On the prefix every query token of the batch meets the same keys, as one sequence's would: its intensity,
@@ -183,7 +185,7 @@ def shared_prefix_attention(
 def mla_attention(
     n_q: int, d_c: int, d_rope: int, L: int, S: int, *,
     b_q: float = 2, b_kv: float = 2, mask: str = "none", traffic: str = "q+kv+o",
-) -> Cost:  # fmt: skip
+) -> Cost:
     """Multi-head latent attention in its absorbed form: all heads read one latent vector per cached token.
 
     Scores are d_c + d_rope wide, values d_c, and both come from the same cache entry, which is read once:
@@ -230,7 +232,7 @@ def experts_touched(experts: int, top_k: int, T: int) -> float:
 
 def grouped_gemm(
     rows: int, groups: float, K: int, N: int, b_x: float = 2, b_w: float = 2, b_y: float = 2,
-) -> Cost:  # fmt: skip
+) -> Cost:
     """Several GEMMs of one shape, their rows shared out among them: the experts of one projection, or heads.
 
     Each row meets one weight matrix, so FLOPs, X and Y are those of one GEMM with all the rows; what grows with

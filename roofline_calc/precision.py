@@ -9,7 +9,7 @@ from .operators import quantised_width
 WIDTHS = {
     "fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1, "fp4": 0.5, "int4": 0.5,
     "mxfp4": quantised_width(4, group=32, scale_bytes=1), "nvfp4": quantised_width(4, group=16, scale_bytes=1),
-}  # fmt: skip
+}
 
 
 def width_of(dtype: str) -> float:
