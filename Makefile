@@ -34,7 +34,7 @@ lint: .venv/test.done
 	$(VENV)/ruff check .
 	$(VENV)/mypy
 
-notebook: .venv/test.done  ## run the lab's notebook here, and store it with its outputs
+notebook: .venv/test.done  ## bring the code of the lab's notebook up to date, run it here, and store it with its outputs
 	$(VENV)/python docs/notebook/lab_notebook.py
 
 clean:

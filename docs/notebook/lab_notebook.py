@@ -1,88 +1,76 @@
-"""Make the lab's notebooks from lab.zh.md and lab.en.md, run them, and store them with their outputs.
+"""Bring the code of the lab's notebooks up to date, run it, and store it in both with its outputs.
 
     python docs/notebook/lab_notebook.py
 
-A fenced block becomes a code cell, what stands between two of them a text cell. Code comes from the lab's own
-sections, named as in a page: ``--8<-- "snippets/gpu_lab.py:timer"``. Both languages have the same code, so it
-runs once and its outputs go into both. The site shows what is stored; a test compares it with the sources.
+docs/zh/lab-notebook.ipynb and docs/en/lab-notebook.ipynb are edited as notebooks. A code cell whose metadata have a
+``section``, such as ``snippets/gpu_lab.py:timer``, shows that section of the program as it stands there; every other
+cell is the notebook's own. Both languages have the same code, so it runs once and its outputs go into both.
 """
 
 import re
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 LANGUAGES = ("zh", "en")
-FENCE = re.compile(r"^```python(?: (?P<tag>\w+))?\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
-SECTION = re.compile(r'^--8<-- "(?P<file>[^:"]+):(?P<section>\w+)"$', re.MULTILINE)
-ANCHOR = re.compile(r"^(#+ .*?) *\{ *#([\w-]+) *\}$", re.MULTILINE)
-FORMULA = re.compile(r"\\\((.*?)\\\)")  # Jupyter wants dollars
 
 
 def stored(language: str) -> Path:
-    """Where the site takes the notebook from."""
+    """Where the notebook is."""
     return ROOT / "docs" / language / "lab-notebook.ipynb"
 
 
-def section(name: re.Match[str]) -> str:
-    """A marked section of a program."""
-    text = (ROOT / name["file"]).read_text(encoding="utf-8")
-    marks = rf"# --8<-- \[start:{name['section']}\]\n(.*?)\n# --8<-- \[end:{name['section']}\]"
-    found = re.search(marks, text, re.DOTALL)
+def section(name: str) -> str:
+    """A marked section of a program, named as in a page."""
+    file, _, mark = name.partition(":")
+    text = (ROOT / file).read_text(encoding="utf-8")
+    found = re.search(rf"# --8<-- \[start:{mark}\]\n(.*?)\n# --8<-- \[end:{mark}\]", text, re.DOTALL)
     if not found:
-        raise SystemExit(f"{name['file']} has no section {name['section']}")
+        raise SystemExit(f"{file} has no section {mark}")
     return found[1]
 
 
-def notebook(language: str) -> Any:
-    """The notebook of one language, not yet run."""
-    source = (HERE / f"lab.{language}.md").read_text(encoding="utf-8")
-    made = new_notebook(metadata={
-        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
-        "language_info": {"name": "python"},
-    })  # fmt: skip
-    end = 0
-    for fence in FENCE.finditer(source):
-        _add_text(made, source[end : fence.start()])
-        tags = {"tags": [fence["tag"]]} if fence["tag"] else {}
-        made.cells.append(new_code_cell(SECTION.sub(section, fence["code"].rstrip()), metadata=tags))
-        end = fence.end()
-    _add_text(made, source[end:])
-    for number, cell in enumerate(made.cells):
-        cell.id = f"cell-{number}"  # random by default
-    return made
+def refreshed(language: str) -> Any:
+    """The notebook of one language with the code that the programs have now, not yet run."""
+    notebook = nbformat.read(stored(language), as_version=4)
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number}"  # an editor's are random, and so differ between the languages
+        if name := cell.metadata.get("section"):
+            cell.source = section(name)
+    return notebook
 
 
-def _add_text(made: Any, text: str) -> None:
-    """A text cell; the anchors of its headings, which Jupyter would show, go into its metadata."""
-    if text := text.strip():
-        anchors = [anchor for _, anchor in ANCHOR.findall(text)]
-        text = FORMULA.sub(r"$\1$", ANCHOR.sub(r"\1", text))
-        made.cells.append(new_markdown_cell(text, metadata={"anchors": anchors} if anchors else {}))
+def check_alike(one: Any, other: Any) -> None:
+    """Refuse notebooks that differ in more than the words of their text cells."""
+    for a, b in zip_longest(one.cells, other.cells):
+        if not a or not b:
+            raise SystemExit(f"{(a or b).id}: in one language only")
+        for part in ("cell_type", "metadata", *(("source",) if a.cell_type == "code" else ())):
+            if a[part] != b[part]:
+                raise SystemExit(f"{a.id}: {part} differs between the languages")
 
 
-def execute(made: Any, folder: Path) -> None:
+def execute(notebook: Any, folder: Path) -> None:
     """Run a notebook from top to bottom, its outputs left in it. A cell that fails raises CellExecutionError."""
-    NotebookClient(made, timeout=300, resources={"metadata": {"path": str(folder)}}).execute()
+    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(folder)}}).execute()
 
 
 def main() -> None:
-    notebooks = {language: notebook(language) for language in LANGUAGES}
+    notebooks = {language: refreshed(language) for language in LANGUAGES}
+    check_alike(*notebooks.values())
     ran = notebooks["en"]
     execute(ran, ROOT)
-    for made in notebooks.values():
-        for cell, run in zip(made.cells, ran.cells, strict=True):
+    for language, notebook in notebooks.items():
+        for cell, run in zip(notebook.cells, ran.cells, strict=True):
             cell.metadata.pop("execution", None)  # the times at which each cell ran
             if cell.cell_type == "code":
                 cell.update(outputs=run.outputs, execution_count=run.execution_count)
-        made.metadata.language_info = {"name": "python"}
-    for language, made in notebooks.items():
-        nbformat.write(made, stored(language))
+        notebook.metadata.language_info = {"name": "python"}
+        nbformat.write(notebook, stored(language))
         print(stored(language).relative_to(ROOT))
 
 

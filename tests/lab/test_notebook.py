@@ -11,6 +11,8 @@ import pytest
 from bs4 import BeautifulSoup
 from support import LANGUAGES, ROOT
 
+from roofline_calc.measured import results_of
+
 CURE = "run `python docs/notebook/lab_notebook.py`, on a calm machine, and commit what it stores"
 
 
@@ -30,31 +32,99 @@ def printed(notebook: Any) -> str:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_stored_notebook_is_the_one_its_sources_make(language):
-    made, kept = lab_notebook.notebook(language), stored(language)
+def test_the_stored_code_is_what_the_programs_have_now(language):
+    made, kept = lab_notebook.refreshed(language), stored(language)
     assert sources(kept, "code") == sources(made, "code"), CURE
-    assert sources(kept, "markdown") == sources(made, "markdown"), CURE
-    assert [cell.metadata for cell in kept.cells] == [cell.metadata for cell in made.cells], CURE
+    assert [cell.id for cell in kept.cells] == [cell.id for cell in made.cells], CURE
 
 
-def test_a_changed_snippet_makes_the_stored_code_stale(monkeypatch, tmp_path):
-    lab = (ROOT / "snippets" / "gpu_lab.py").read_text(encoding="utf-8")
-    assert "least = 256 * MB" in lab
-    (tmp_path / "snippets").mkdir()
-    changed_lab = lab.replace("least = 256 * MB", "least = 8 * MB")
-    (tmp_path / "snippets" / "gpu_lab.py").write_text(changed_lab, encoding="utf-8")
+def test_the_sections_that_it_shows_are_the_labs():
+    shown = [cell.metadata["section"] for cell in stored("en").cells if "section" in cell.metadata]
+    assert shown == [f"snippets/gpu_lab.py:{name}" for name in ("timer", "graph", "rotate", "sweep", "decode")]
+
+
+@pytest.fixture
+def copied(monkeypatch, tmp_path):
+    """The lab and its notebooks in a folder of their own."""
+    for path in ("snippets/gpu_lab.py", *(f"docs/{language}/lab-notebook.ipynb" for language in LANGUAGES)):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).write_bytes((ROOT / path).read_bytes())
     monkeypatch.setattr(lab_notebook, "ROOT", tmp_path)
-    changed = sources(lab_notebook.notebook("en"), "code")
-    monkeypatch.undo()
-    assert changed != sources(stored("en"), "code")
+    return tmp_path
 
 
-def test_a_section_that_is_not_there_is_named(monkeypatch, tmp_path):
-    text = '# x { #x }\n```python\n--8<-- "snippets/gpu_lab.py:nope"\n```\n'
-    (tmp_path / "lab.en.md").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(lab_notebook, "HERE", tmp_path)
+def change(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_a_changed_snippet_makes_the_stored_code_stale(copied):
+    assert sources(lab_notebook.refreshed("en"), "code") == sources(stored("en"), "code")
+    change(copied / "snippets" / "gpu_lab.py", "least = 256 * MB", "least = 8 * MB")
+    assert sources(lab_notebook.refreshed("en"), "code") != sources(stored("en"), "code")
+
+
+def test_a_section_that_is_not_there_is_named(copied):
+    change(copied / "docs" / "en" / "lab-notebook.ipynb", "gpu_lab.py:timer", "gpu_lab.py:nope")
     with pytest.raises(SystemExit, match=r"snippets/gpu_lab\.py has no section nope"):
-        lab_notebook.notebook("en")
+        lab_notebook.refreshed("en")
+
+
+@pytest.mark.parametrize(("old", "new", "what"), [
+    ("QUICK_GRID, CONTEXTS[:3], 0.1", "GRID, CONTEXTS, 0.1", "cell-3: source"),
+    ('"settings"\n    ]\n   },\n   "outputs"', '"setting"\n    ]\n   },\n   "outputs"', "cell-3: metadata"),
+    ('"rotate"', '"rotation"', "cell-10: metadata"),
+])
+def test_code_or_anchors_of_one_language_are_refused_before_anything_runs(old, new, what, copied, monkeypatch):
+    monkeypatch.setattr(lab_notebook, "execute", lambda notebook, folder: pytest.fail("it ran"))
+    change(copied / "docs" / "zh" / "lab-notebook.ipynb", old, new)
+    with pytest.raises(SystemExit, match=f"{what} differs between the languages"):
+        lab_notebook.main()
+
+
+def test_a_cell_of_one_language_is_refused(copied, monkeypatch):
+    monkeypatch.setattr(lab_notebook, "execute", lambda notebook, folder: pytest.fail("it ran"))
+    path = copied / "docs" / "en" / "lab-notebook.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.pop()
+    nbformat.write(notebook, path)
+    with pytest.raises(SystemExit, match=f"cell-{len(notebook.cells)}: in one language only"):
+        lab_notebook.main()
+
+
+def test_it_runs_once_and_both_languages_keep_code_and_outputs(copied, monkeypatch):
+    """`make notebook`, but for the run itself."""
+    runs = []
+
+    def execute(notebook, folder):
+        runs.append(folder)
+        for number, cell in enumerate(notebook.cells):
+            if cell.cell_type == "code":
+                cell.metadata["execution"] = {"when": "now"}
+                cell.outputs, cell.execution_count = [nbformat.v4.new_output("stream", text=f"{number}")], number
+
+    texts = {language: sources(stored(language), "markdown") for language in LANGUAGES}
+    change(copied / "snippets" / "gpu_lab.py", "least = 256 * MB", "least = 8 * MB")
+    monkeypatch.setattr(lab_notebook, "execute", execute)
+    lab_notebook.main()
+    assert runs == [copied]
+    for language in LANGUAGES:
+        kept = stored(language)
+        assert sources(kept, "markdown") == texts[language]
+        assert any("least = 8 * MB" in source for source in sources(kept, "code"))
+        for number, cell in enumerate(kept.cells):
+            if cell.cell_type == "code":
+                assert (cell.execution_count, cell.outputs[0].text) == (number, str(number))
+                assert "execution" not in cell.metadata
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_heading_has_its_anchor(language):
+    for cell in stored(language).cells:
+        if cell.cell_type == "markdown":
+            headings = re.findall(r"^#+ ", cell.source, re.MULTILINE)
+            assert len(headings) == len(cell.metadata.get("anchors", [])), cell.id
 
 
 def test_both_languages_have_the_same_code_outputs_and_anchors():
@@ -118,14 +188,15 @@ def test_it_runs_from_top_to_bottom(language, tmp_path):
     lab_notebook.execute(notebook, ROOT / "docs" / language)
     data = json.loads(notebook.cells[-1].outputs[0].text)
     assert data["complete"]
-    assert {name: [point["size"] for point in points] for name, points in data["series"].items()} == {
+    results = results_of(data)
+    assert {name: [measured.size for measured in results.of(name)] for name in data["series"]} == {
         "gemm-rotated": [1, 8, 64], "gemm-reused": [1, 8, 64], "attention-decode": [256, 512],
     }
-    assert data["gemm"]["K"] == 512
-    assert data["gemm"]["bytes"] > 256e6
-    assert all(point["seconds"]["median"] > 0 for points in data["series"].values() for point in points)
-    assert data["series"]["attention-decode"][0]["intensity"] == pytest.approx(
-        data["series"]["attention-decode"][1]["intensity"], rel=0.05)
+    assert results.shape == (512, 256)
+    assert results.rotation["bytes"] > 256e6
+    assert all(measured.seconds > 0 for measured in results.measurements)
+    short, long = results.of("attention-decode")
+    assert short.cost.intensity == pytest.approx(long.cost.intensity, rel=0.05)
     drawing = next(output.data for cell in notebook.cells for output in cell.get("outputs", ()) if "data" in output)
     assert drawing["image/svg+xml"].lstrip().startswith("<svg")
 
@@ -148,10 +219,9 @@ def test_its_page_weighs_what_a_page_weighs(site, language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_its_anchors_are_those_of_its_sources(site, language):
+def test_its_anchors_are_those_of_its_cells(site, language):
     soup = BeautifulSoup(page(site, language).read_text(encoding="utf-8"), "html.parser")
-    source = (ROOT / "docs" / "notebook" / f"lab.{language}.md").read_text(encoding="utf-8")
-    wanted = re.findall(r"\{ #([\w-]+) \}", source)
+    wanted = [anchor for cell in stored(language).cells for anchor in cell.metadata.get("anchors", ())]
     assert [heading["id"] for heading in soup.article.select("h1, h2, h3")] == wanted
     listed = [link["href"] for link in soup.select(".md-sidebar--secondary a.md-nav__link")]
     assert listed == [f"#{anchor}" for anchor in wanted[1:]]
