@@ -5,21 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from .answer import Answer, figure_module
-from .measured import DTYPES, NOISY, Measurement, Results, read_results, stored_results
-from .roofline import regime
+from .measured import DTYPES, read_results, stored_results
 from .setting import RefusedError, accelerator_named
 from .tables import Column, scaled
-
-
-def _flags(results: Results, measured: Measurement, reused: Measurement | None) -> str:
-    """What a reader must know before believing a row."""
-    said = []
-    for of_what, one in (("", measured), (":reused", reused)):
-        if one and results.from_cache(one):
-            said.append(f"cache{of_what}")
-        if one and one.spread > NOISY:
-            said.append(f"noisy{of_what}")
-    return " ".join(said)
 
 
 def _machines(folder: str) -> Answer:
@@ -28,7 +16,7 @@ def _machines(folder: str) -> Answer:
     for name, results in stored_results(folder).items():
         shares: dict[str, list[float]] = {"memory-bound": [], "compute-bound": []}
         for measured in results.of("gemm-rotated"):
-            shares[regime(measured.cost.intensity, results.ridge)].append(100 * results.fraction(measured))
+            shares[results.regime(measured)].append(100 * results.fraction(measured))
         reused = [measured.size for measured in results.of("gemm-reused")]
         rows.append({
             "name": name, "machine": results.machine, "dtype": results.dtype, "bandwidth": results.bandwidth,
@@ -57,18 +45,18 @@ def compare(options: argparse.Namespace) -> Answer:
     if options.hardware:
         card, dtype = accelerator_named(options.hardware), DTYPES[results.dtype]
         results, roofs = replace(results, peak=card.peak_of(dtype), bandwidth=card.bandwidth), f"{card.name}'s"
-    reused = {measured.size: measured for measured in results.of("gemm-reused")}
-    rows = []
-    for series, operator in (("gemm-rotated", "GEMM"), ("attention-decode", "attention")):
-        for measured in results.of(series):
-            again = reused.get(measured.size) if operator == "GEMM" else None
-            rows.append({
-                "operator": operator, "size": measured.size, "intensity": measured.cost.intensity,
-                "regime": regime(measured.cost.intensity, results.ridge), "predicted": results.predicted(measured),
-                "measured": measured.performance, "fraction": 100 * results.fraction(measured),
-                "bandwidth": measured.bandwidth, "reused": again.bandwidth if again else None,
-                "flags": _flags(results, measured, again),
-            })
+    pairs = [("GEMM", *pair) for pair in results.climb()]
+    pairs += [("attention", measured, None) for measured in results.of("attention-decode")]
+    rows = [
+        {
+            "operator": operator, "size": measured.size, "intensity": measured.cost.intensity,
+            "regime": results.regime(measured), "predicted": results.predicted(measured),
+            "measured": measured.performance, "fraction": 100 * results.fraction(measured),
+            "bandwidth": measured.bandwidth, "reused": reused.bandwidth if reused else None,
+            "flags": " ".join(results.flags(measured, reused)),
+        }
+        for operator, measured, reused in pairs
+    ]
     columns = (
         Column("operator", "operator"), Column("size", "M or S"), Column("intensity", "intensity", "FLOP/byte"),
         Column("regime", "regime"), Column("predicted", "predicted", "FLOP/s", True),

@@ -1,37 +1,108 @@
-"""Results of the lab (snippets/gpu_lab.py): read, checked, and set beside what the calculator predicts.
+"""Results of the lab: read, checked, and judged by what the calculator predicts.
 
-A results file brings sizes and seconds. FLOPs and bytes are counted here, from the sizes, so that prediction and
-measurement cannot drift apart.
+A results file holds sizes, seconds, and where they come from. Work, rates, roofs, fractions and flags follow here, so
+that prediction and measurement cannot drift apart.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .checks import check_choice, check_positive, check_whole
 from .operators import Cost, attention, gemm
-from .roofline import attainable, ridge_point
+from .precision import WIDTHS
+from .roofline import attainable, regime, ridge_point
 
-SCHEMA = 1  # of the files that can be read
-SERIES = ("gemm-rotated", "gemm-reused", "attention-decode")
+SCHEMA = 2  # of the files that can be read
 DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}  # as torch and as the catalogue call them
 TOLERANCE = 1.10  # more than this times the measured bandwidth can only come from cache
 NOISY = 0.25  # quartiles further apart than this share of the median
 PROVENANCE = ("program", "command", "date", "machine", "torch", "python", "system")
 
 
+class Method(NamedTuple):
+    """A way to measure a roof: which, the bytes or FLOPs of a call by its size, and what it is called there."""
+
+    roof: str
+    work: Callable[[int], float]
+    label: Callable[[int], str]
+
+
+METHODS = {
+    "copy_": Method("B", lambda size: 2 * size, lambda size: f"copy_ {size / 1e6:.0f} MB"),  # reads and writes it
+    "mm": Method("P", lambda n: gemm(n, n, n).flops, lambda n: f"mm {n}^3"),
+}
+
+
+def _linear(data: dict[str, Any], M: int, b: float) -> Cost:
+    return gemm(M, data["gemm"]["K"], data["gemm"]["N"], b, b, b)
+
+
+def _decode(data: dict[str, Any], S: int, b: float) -> Cost:
+    heads: dict[str, int] = data["attention"]
+    check_whole(batch=heads["batch"])
+    return attention(heads["n_q"], heads["n_kv"], heads["head_dim"], 1, S, b_q=b, b_kv=b) * heads["batch"]
+
+
+# What a point of a series costs: from the file, the point's size, and the bytes of an element.
+SERIES: dict[str, Callable[[dict[str, Any], int, float], Cost]] = {
+    "gemm-rotated": _linear, "gemm-reused": _linear, "attention-decode": _decode,
+}
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds per call: quartiles and the fastest of a number of laps."""
+
+    median: float
+    q1: float
+    q3: float
+    best: float
+    laps: int
+
+
+@dataclass(frozen=True)
+class Roof:
+    """A measured ceiling. What is typical is the median, but a ceiling is the best that was seen."""
+
+    method: str  # of METHODS
+    size: int  # bytes copied, or rows of a square matmul
+    timing: Timing
+
+    @property
+    def work(self) -> float:
+        """FLOPs or bytes of a call."""
+        return METHODS[self.method].work(self.size)
+
+    @property
+    def rate(self) -> float:
+        """FLOP/s or byte/s of the fastest lap."""
+        return self.work / self.timing.best
+
+    @property
+    def typical(self) -> float:
+        """FLOP/s or byte/s of the median lap."""
+        return self.work / self.timing.median
+
+    def __str__(self) -> str:
+        return METHODS[self.method].label(self.size)
+
+
 @dataclass(frozen=True)
 class Measurement:
-    """One operator at one size: what it costs, and the seconds it took (quartiles of its laps)."""
+    """One operator at one size: what it costs, and the time it took."""
 
     series: str
     size: int  # M of a GEMM, S of decode attention
     cost: Cost
-    seconds: float
-    q1: float
-    q3: float
+    timing: Timing
+
+    @property
+    def seconds(self) -> float:
+        """The median of its laps."""
+        return self.timing.median
 
     @property
     def performance(self) -> float:
@@ -46,7 +117,7 @@ class Measurement:
     @property
     def spread(self) -> float:
         """The distance of the quartiles, as a share of the median."""
-        return (self.q3 - self.q1) / self.seconds
+        return (self.timing.q3 - self.timing.q1) / self.timing.median
 
 
 @dataclass(frozen=True)
@@ -57,8 +128,10 @@ class Results:
     complete: bool
     dtype: str
     shape: tuple[int, int]  # K, N of the linear layer
-    rotation: dict[str, int]  # copies of the weight, and their bytes in all
-    bandwidth: float
+    copies: int  # of its weight, in rotation
+    heads: dict[str, int]  # n_q, n_kv, head_dim of decode attention, and its batch
+    roofs: dict[str, Roof]  # B and P, as measured
+    bandwidth: float  # what predicts: the rates of these two, or those of a spec sheet
     peak: float
     measurements: tuple[Measurement, ...]
 
@@ -68,8 +141,14 @@ class Results:
         return str(self.provenance["machine"]["name"])
 
     @property
+    def rotation(self) -> dict[str, float]:
+        """Copies of the weight, and their bytes in all."""
+        K, N = self.shape
+        return {"copies": self.copies, "bytes": self.copies * K * N * WIDTHS[DTYPES[self.dtype]]}
+
+    @property
     def ridge(self) -> float:
-        """I* of the measured roofs, in FLOP/byte."""
+        """I* of the roofs, in FLOP/byte."""
         return ridge_point(self.peak, self.bandwidth)
 
     def of(self, series: str) -> list[Measurement]:
@@ -87,9 +166,19 @@ class Results:
                 return measured
         raise ValueError(f"{self.machine}: no {series} of size {size}")
 
+    def climb(self) -> Iterator[tuple[Measurement, Measurement | None]]:
+        """Each GEMM with weights in rotation, and the same with one weight, unless the run ended in between."""
+        reused = {measured.size: measured for measured in self.of("gemm-reused")}
+        for measured in self.of("gemm-rotated"):
+            yield measured, reused.get(measured.size)
+
     def predicted(self, measured: Measurement) -> float:
-        """min(P, I * B) with the measured roofs, in FLOP/s."""
+        """min(P, I * B), in FLOP/s."""
         return attainable(measured.cost.intensity, self.peak, self.bandwidth)
+
+    def regime(self, measured: Measurement) -> str:
+        """Which roof it is under."""
+        return regime(measured.cost.intensity, self.ridge)
 
     def fraction(self, measured: Measurement) -> float:
         """What was achieved, as a share of what was attainable."""
@@ -115,6 +204,19 @@ class Results:
     def from_cache(self, measured: Measurement) -> bool:
         """Whether its bytes came faster than memory gives them."""
         return measured.bandwidth > TOLERANCE * self.bandwidth
+
+    def flags(self, measured: Measurement, reused: Measurement | None = None) -> list[str]:
+        """What a reader must know before believing a row; of its second figure, "cache:reused", "noisy:reused"."""
+        kinds: dict[str, Callable[[Measurement], bool]] = {
+            "cache": self.from_cache, "noisy": lambda one: one.spread > NOISY,
+        }
+        said = []
+        for kind, holds in kinds.items():
+            if holds(measured):
+                said.append(kind)
+            elif reused and holds(reused):
+                said.append(f"{kind}:reused")
+        return said
 
 
 def read_results(path: str | Path) -> Results:
@@ -145,41 +247,55 @@ def stored_results(folder: str | Path) -> dict[str, Results]:
 
 
 def results_of(data: dict[str, Any]) -> Results:
-    """What `gpu_lab.as_json` makes of a run.
+    """What a results file holds, judged.
 
     Raises:
         KeyError, TypeError, ValueError: something is missing or makes no sense.
     """
     if data["schema"] != SCHEMA:
-        raise ValueError(f"schema {data['schema']!r}, this program reads {SCHEMA}")
+        raise ValueError(f"schema {data['schema']!r}, this program reads {SCHEMA}: "
+                         "take the lab and the calculator from one version, and measure again")
     if missing := [name for name in PROVENANCE if not data["provenance"].get(name)]:
         raise ValueError(f"no provenance: {', '.join(missing)}")
     check_choice(tuple(DTYPES), dtype=data["dtype"])
-    if data["roofs"].keys() < {"B", "P"}:
+    roofs = roofs_of(data)
+    if roofs.keys() < {"B", "P"}:
         raise ValueError("the run ended before both roofs were measured")
-    bandwidth, peak = (float(data["roofs"][roof]["rate"]) for roof in "BP")
-    check_positive(bandwidth=bandwidth, peak=peak)
     layer = data["gemm"]
+    if data["series"]:  # a run cut short before has no copies yet
+        check_whole(copies=layer["copies"])
     return Results(
-        data["provenance"], bool(data["complete"]), data["dtype"], (layer["K"], layer["N"]),
-        {"copies": layer["copies"], "bytes": layer["bytes"]} if data["series"] else {}, bandwidth, peak,
-        tuple(_measurements(data)),
+        data["provenance"], bool(data["complete"]), data["dtype"], (layer["K"], layer["N"]), layer["copies"],
+        data["attention"], roofs, roofs["B"].rate, roofs["P"].rate, tuple(_measurements(data)),
     )
 
 
+def roofs_of(data: dict[str, Any]) -> dict[str, Roof]:
+    """The roofs that a run has measured, by their names; both, unless it was cut short.
+
+    Raises:
+        KeyError, TypeError, ValueError: something is missing or makes no sense.
+    """
+    roofs = {}
+    for name, roof in data["roofs"].items():
+        check_choice(("B", "P"), roof=name)
+        check_choice(tuple(word for word, method in METHODS.items() if method.roof == name), method=roof["method"])
+        check_whole(size=roof["size"])
+        roofs[name] = Roof(roof["method"], roof["size"], _timing(roof["seconds"]))
+    return roofs
+
+
+def _timing(seconds: dict[str, Any]) -> Timing:
+    times = {name: float(seconds[name]) for name in ("median", "q1", "q3", "best")}
+    check_positive(**times)
+    check_whole(laps=seconds["laps"])
+    return Timing(**times, laps=seconds["laps"])
+
+
 def _measurements(data: dict[str, Any]) -> Iterator[Measurement]:
-    b = 4 if data["dtype"] == "float32" else 2
+    b = WIDTHS[DTYPES[data["dtype"]]]
     for series, points in data["series"].items():
-        check_choice(SERIES, series=series)
+        check_choice(tuple(SERIES), series=series)
         for point in points:
-            size, seconds = point["size"], point["seconds"]
-            if series == "attention-decode":
-                heads = data["attention"]
-                check_whole(batch=heads["batch"])
-                one = attention(heads["n_q"], heads["n_kv"], heads["head_dim"], 1, size, b_q=b, b_kv=b)
-                cost = one * heads["batch"]
-            else:
-                cost = gemm(size, data["gemm"]["K"], data["gemm"]["N"], b, b, b)
-            q1, median, q3 = (float(seconds[name]) for name in ("q1", "median", "q3"))
-            check_positive(q1=q1, median=median, q3=q3)
-            yield Measurement(series, size, cost, median, q1, q3)
+            cost = SERIES[series](data, point["size"], b)
+            yield Measurement(series, point["size"], cost, _timing(point["seconds"]))

@@ -30,37 +30,33 @@ from typing import Any, NoReturn, TypeVar
 # Runs from a clone or the unpacked download, with nothing installed but torch.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from roofline_calc import (
-    QWEN,
-    Cost,
-    attainable,
-    attention,
-    gemm,
-    regime,
-    ridge_point,
-)
-from roofline_calc.measured import NOISY, SCHEMA, TOLERANCE, results_of
+from roofline_calc import QWEN
+from roofline_calc.checks import check_whole
+from roofline_calc.lab_report import report
+from roofline_calc.measured import DTYPES as SHORT
+from roofline_calc.measured import SCHEMA, Roof, Timing, results_of
 
 try:
     import torch
 except ImportError:  # `main` says what to install; --help works without
-    torch = None
+    torch = None  # type: ignore[assignment]
 
 T = TypeVar("T")
+Step = Callable[[], object]  # one call of an operator
+Lap = Callable[[], float]  # many of them, timed: seconds per call
+Note = Callable[[str], None]  # tells what was done otherwise than asked
 NO_TORCH = "torch is missing: pip install torch  (tested: torch==2.13.0)"
 NO_MATPLOTLIB = "matplotlib is missing: pip install matplotlib"
-DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
+DTYPES = {short: name for name, short in SHORT.items()}
 KINDS = ("cuda", "xpu", "mps", "cpu")  # ROCm calls itself cuda
 SHAPES = {name.removesuffix("_proj"): widths
-          for fused in (False, True)
-          for name, widths in QWEN.projections(fused).items()}
+          for fused in (False, True) for name, widths in QWEN.projections(fused).items()}
 HEADS = QWEN.n_q, QWEN.n_kv, QWEN.head_dim
 
-GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160,
-        176, 192, 208, 224, 240, 256, 288, 320, 384, 448, 512, 768, 1024)
+GRID = 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, *range(64, 257, 16), 288, 320, 384, 448, 512, 768, 1024
 QUICK_GRID = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 CONTEXTS = (1024, 2048, 4096, 8192)
-MB, GIGA, TERA = 10**6, 10**9, 10**12
+MB, GIGA = 10**6, 10**9
 LAP = 5e-3  # seconds of work between two readings of an accelerator's clock
 
 
@@ -86,12 +82,9 @@ def cpu_cache(root: str = "/sys/devices/system/cpu") -> int | None:
     levels: dict[int, dict[str, int]] = {}
     for index in Path(root).glob("cpu[0-9]*/cache/index*"):
         try:
-            level, shared_by, size = (
-                (index / name).read_text().strip()
-                for name in ("level", "shared_cpu_list", "size"))
-            unit = {"K": 2**10, "M": 2**20}[size[-1]]
-            levels.setdefault(int(level), {})[shared_by] = (
-                int(size[:-1]) * unit)
+            level, shared_by, size = ((index / name).read_text().strip()
+                                      for name in ("level", "shared_cpu_list", "size"))
+            levels.setdefault(int(level), {})[shared_by] = int(size[:-1]) * {"K": 2**10, "M": 2**20}[size[-1]]
         except (OSError, ValueError, KeyError):
             continue
     return sum(levels[max(levels)].values()) if levels else None
@@ -99,11 +92,10 @@ def cpu_cache(root: str = "/sys/devices/system/cpu") -> int | None:
 
 def cpu_name() -> str:
     """The processor by its name, with the threads that torch uses."""
-    name = platform.processor() or platform.machine()
-    if Path("/proc/cpuinfo").exists():
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        name = next((line.split(":")[1].strip() for line in lines
-                     if line.startswith("model name")), name)
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    named = (line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    name = next(named, platform.processor() or platform.machine())
     return f"{name}, {torch.get_num_threads()} threads"
 
 
@@ -121,78 +113,48 @@ def find_machine(wanted: str | None) -> Machine:
     there = [kind for kind in KINDS if getattr(torch, kind).is_available()]
     kind = wanted or there[0]
     if kind not in there:
-        fail(f"--device {kind}: not available here; there is: "
-             f"{', '.join(there)}")
+        fail(f"--device {kind}: not available here; there is: {', '.join(there)}")
     if kind == "cpu":
-        cache, found = cpu_cache(), "sysfs"
-        return Machine(kind, cpu_name(), cache or 32 * 2**20,
-                       found if cache else "assumed")
+        cache = cpu_cache()
+        return Machine(kind, cpu_name(), cache or 32 * 2**20, "sysfs" if cache else "assumed")
     if kind == "mps":
         name = getattr(torch.backends.mps, "get_name", platform.processor)()
         return Machine(kind, name, 96 * 2**20, "assumed", platform.mac_ver()[0])
     properties = getattr(torch, kind).get_device_properties(0)
     if torch.version.hip:  # the Infinity Cache behind the L2 is not reported
-        return Machine(kind, properties.name, 256 * 2**20, "assumed",
-                       f"hip {torch.version.hip}")
+        return Machine(kind, properties.name, 256 * 2**20, "assumed", f"hip {torch.version.hip}")
     if kind == "cuda":
-        return Machine(kind, properties.name, properties.L2_cache_size, "L2",
-                       nvidia_driver())
+        return Machine(kind, properties.name, properties.L2_cache_size, "L2", nvidia_driver())
     cache = getattr(properties, "last_level_cache_size", 0)
-    return Machine(kind, properties.name, cache or 256 * 2**20,
-                   "reported" if cache else "assumed",
+    return Machine(kind, properties.name, cache or 256 * 2**20, "reported" if cache else "assumed",
                    getattr(properties, "driver_version", None))
 
 
 def runs_natively(machine: Machine, dtype: str) -> bool:
     """Whether the device multiplies this type itself, not by emulation."""
     try:
-        tile = torch.ones(16, 16, dtype=getattr(torch, dtype),
-                          device=machine.kind)
+        tile = torch.ones(16, 16, dtype=getattr(torch, dtype), device=machine.kind)
         torch.mm(tile, tile)
     except RuntimeError:
         return False
     if machine.kind == "cpu" and dtype != "float32":
-        short = {name: key for key, name in DTYPES.items()}[dtype]
-        return bool(torch.backends.mkldnn.is_available() and getattr(
-            torch.ops.mkldnn, f"_is_mkldnn_{short}_supported")())
+        asked = getattr(torch.ops.mkldnn, f"_is_mkldnn_{SHORT[dtype]}_supported")
+        return torch.backends.mkldnn.is_available() and bool(asked())
     if machine.kind == "cuda" and dtype == "bfloat16":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     return True
 
 
-def choose_dtype(wanted: str, native: Callable[[str], bool],
-                 note: Callable[[str], None]) -> str:
+def choose_dtype(wanted: str, native: Callable[[str], bool], note: Note) -> str:
     """The wanted type, or the nearest that the device runs natively."""
     names = list(DTYPES.values())
-    for name in names[names.index(wanted):]:
-        if name == "float32" or native(name):
-            if name != wanted:
-                note(f"{wanted}: not native here; {name} instead")
-            return name
-    raise AssertionError  # float32 ends the list
+    nearest = next(name for name in names[names.index(wanted):] if name == "float32" or native(name))
+    if nearest != wanted:
+        note(f"{wanted}: not native here; {nearest} instead")
+    return nearest
 
 
 # --- Time ------------------------------------------------------------------
-
-@dataclass(frozen=True)
-class Timing:
-    """Seconds per call: quartiles and the fastest of a number of laps."""
-
-    median: float
-    q1: float
-    q3: float
-    best: float
-    laps: int
-
-    @property
-    def spread(self) -> float:
-        """The distance of the quartiles, as a share of the median."""
-        return (self.q3 - self.q1) / self.median
-
-
-Step = Callable[[], object]
-Lap = Callable[[], float]
-
 
 # --8<-- [start:timer]
 def stopwatch(step: Step, calls: int, sync: Callable[[], None],
@@ -244,7 +206,8 @@ def graph_lap(step: Step, calls: int) -> Lap:
         graph.replay()
         end.record()
         end.synchronize()
-        return start.elapsed_time(end) / 1e3 / calls  # from milliseconds
+        milliseconds: float = start.elapsed_time(end)
+        return milliseconds / 1e3 / calls
     return lap
 # --8<-- [end:graph]
 
@@ -256,8 +219,7 @@ def lap_for(machine: Machine, step: Step, ring: int = 1) -> Lap:
         return once
     once()  # compiles
     calls = ring * max(1, round(LAP / (once() * ring)))
-    return (graph_lap(step, calls) if machine.kind == "cuda"
-            else stopwatch(step, calls, machine.sync))
+    return graph_lap(step, calls) if machine.kind == "cuda" else stopwatch(step, calls, machine.sync)
 
 
 # --- Memory ----------------------------------------------------------------
@@ -270,12 +232,10 @@ def claim(machine: Machine, nbytes: int) -> None:
     if machine.kind == "cpu" and hasattr(os, "sysconf"):
         room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
         if nbytes > room:
-            raise RuntimeError(f"{nbytes / MB:.0f} MB: more memory than "
-                               f"a quarter of this machine's")
+            raise RuntimeError(f"{nbytes / MB:.0f} MB: more memory than a quarter of this machine's")
 
 
-def fit(build: Callable[[int], T], size: int, what: str,
-        note: Callable[[str], None]) -> T:
+def fit(build: Callable[[int], T], size: int, what: str, note: Note) -> T:
     """build(size); where memory ends, with half the size, and half again."""
     while True:
         try:
@@ -298,75 +258,49 @@ def random(machine: Machine, dtype: str, *shape: int) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class Load:
-    """What a roof is measured with: `work` FLOPs or bytes in a call."""
+    """What a roof is measured with: a lap of this method, at this size."""
 
     method: str
-    work: float
+    size: int
     lap: Lap
 
 
-@dataclass(frozen=True)
-class Roof:
-    """A measured ceiling: the work of a call over the time of the fastest.
-
-    What is typical is the median, but a ceiling is the best that was seen.
-    """
-
-    method: str
-    work: float
-    timing: Timing
-
-    @property
-    def rate(self) -> float:
-        """FLOP/s or byte/s."""
-        return self.work / self.timing.best
-
-
-def copy_load(machine: Machine, nbytes: int,
-              note: Callable[[str], None]) -> Load:
-    """B: a copy reads every byte and writes it, so it moves twice its size."""
+def copy_load(machine: Machine, nbytes: int, note: Note) -> Load:
+    """B: a large copy."""
     def build(size: int) -> tuple[torch.Tensor, torch.Tensor]:
         claim(machine, 2 * size)
-        source = torch.ones(size // 4, dtype=torch.float32,
-                            device=machine.kind)
+        source = torch.ones(size // 4, dtype=torch.float32, device=machine.kind)
         return source, torch.zeros_like(source)
 
     source, target = fit(build, nbytes, "bytes to copy", note)
-    return Load(f"copy_ {source.nbytes / MB:.0f} MB", 2 * source.nbytes,
-                lap_for(machine, lambda: target.copy_(source)))
+    return Load("copy_", source.nbytes, lap_for(machine, lambda: target.copy_(source)))
 
 
-def matmul_load(machine: Machine, dtype: str, n: int,
-                note: Callable[[str], None]) -> Load:
+def matmul_load(machine: Machine, dtype: str, n: int, note: Note) -> Load:
     """P: a square matmul, its intensity far beyond any ridge."""
     def build(n: int) -> list[torch.Tensor]:
         return [random(machine, dtype, n, n) for _ in range(3)]
 
     a, b, y = fit(build, n, "rows of the large matmul", note)
-    n = len(a)
-    return Load(f"mm {n}^3", gemm(n, n, n).flops,
-                lap_for(machine, lambda: torch.mm(a, b, out=y)))
+    return Load("mm", len(a), lap_for(machine, lambda: torch.mm(a, b, out=y)))
 
 
-def roof_loads(machine: Machine, dtype: str,
-               note: Callable[[str], None]) -> dict[str, Load]:
+def roof_loads(machine: Machine, dtype: str, note: Note) -> dict[str, Load]:
     """What measures B and P: too large for the caches, and not too slow."""
     copied, n = GIGA, 8192
     if machine.kind == "cpu":
         copied, n = min(GIGA, max(256 * MB, 2 * machine.cache)), 2048
-    return {"B": copy_load(machine, copied, note),
-            "P": matmul_load(machine, dtype, n, note)}
+    return {"B": copy_load(machine, copied, note), "P": matmul_load(machine, dtype, n, note)}
 
 
 # --- The operators ---------------------------------------------------------
 
 @dataclass(frozen=True)
 class Point:
-    """One operator at one size, as predicted and as timed."""
+    """One operator at one size, as timed."""
 
     series: str
     size: int  # M of a GEMM, S of attention
-    cost: Cost
     timing: Timing
 
 
@@ -397,20 +331,17 @@ def sweep(machine: Machine, weights: torch.Tensor, grid: tuple[int, ...],
           budget: float) -> Iterator[Point]:
     """Y[M, N] = X[M, K] @ W[K, N] at each M, by rotation and with one W."""
     copies, K, N = weights.shape
-    b = weights.element_size()
     rings = {"gemm-rotated": cycle(weights),  # goes on from M to M
              "gemm-reused": cycle(weights[:1])}
     for M in grid:
         X, Y = weights.new_empty(M, K).normal_(), weights.new_empty(M, N)
-        cost = gemm(M, K, N, b, b, b)
         for series, ring in rings.items():
             lap = lap_for(machine, matmul(X, ring, Y), copies)
-            yield Point(series, M, cost, measure(lap, budget))
+            yield Point(series, M, measure(lap, budget))
 # --8<-- [end:sweep]
 
 
-def matmul(X: torch.Tensor, ring: Iterator[torch.Tensor],
-           Y: torch.Tensor) -> Step:
+def matmul(X: torch.Tensor, ring: Iterator[torch.Tensor], Y: torch.Tensor) -> Step:
     """One call: the next weight of the ring."""
     return lambda: torch.mm(X, next(ring), out=Y)
 
@@ -420,28 +351,23 @@ def decode(machine: Machine, memory: torch.Tensor, contexts: tuple[int, ...],
            batch: int, budget: float) -> Iterator[Point]:
     """One new token per sequence attends to S cached ones: S cancels in I."""
     n_q, n_kv, d = HEADS
-    b = memory.element_size()
     Q = memory.new_empty(batch, n_q, 1, d).normal_()
     for S in contexts:
         shape = 2, batch, n_kv, S, d  # K and V
         count = memory.numel() // math.prod(shape)
         if not count:  # where memory was short
             continue
-        used = memory[: count * math.prod(shape)]
-        caches = used.view(count, *shape)
-        cost = attention(*HEADS, L=1, S=S, b_q=b, b_kv=b) * batch
+        caches = memory[: count * math.prod(shape)].view(count, *shape)
         lap = lap_for(machine, attend(machine, Q, cycle(caches)), count)
-        yield Point("attention-decode", S, cost, measure(lap, budget))
+        yield Point("attention-decode", S, measure(lap, budget))
 # --8<-- [end:decode]
 
 
-def attend(machine: Machine, Q: torch.Tensor,
-           ring: Iterator[torch.Tensor]) -> Step:
+def attend(machine: Machine, Q: torch.Tensor, ring: Iterator[torch.Tensor]) -> Step:
     """One call: the next KV cache of the ring.
 
-    A fused GPU kernel reads a KV head once for the query heads that share
-    it; the CPU's reads it again for each. There the sharing heads go in as
-    so many queries of one head: the same sums, from one reading.
+    A fused GPU kernel reads a KV head once for the query heads that share it; the CPU's reads it again for each.
+    There the sharing heads go in as so many queries of one head: the same sums, from one reading.
     """
     sdpa = torch.nn.functional.scaled_dot_product_attention
     if machine.kind == "cpu":
@@ -454,7 +380,7 @@ def attend(machine: Machine, Q: torch.Tensor,
     return step
 
 
-# --- A run and its report --------------------------------------------------
+# --- A run -----------------------------------------------------------------
 
 @dataclass
 class Run:
@@ -465,7 +391,7 @@ class Run:
     shape: tuple[int, int]
     command: str
     date: str = field(default_factory=lambda: f"{datetime.now(UTC):%FT%TZ}")
-    rotation: dict[str, int] = field(default_factory=dict)
+    copies: int = 0  # of the weight, in rotation
     roofs: dict[str, Roof] = field(default_factory=dict)
     points: list[Point] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -484,25 +410,9 @@ class Run:
 
     def raise_roof(self, name: str, load: Load, budget: float) -> None:
         """Measure a roof, and keep it if it is the highest yet."""
-        roof = Roof(load.method, load.work, measure(load.lap, budget))
+        roof = Roof(load.method, load.size, measure(load.lap, budget))
         if name not in self.roofs or roof.rate > self.roofs[name].rate:
             self.roofs[name] = roof
-
-    def figures(self, point: Point) -> dict[str, Any]:
-        """A point beside its prediction, as JSON and the table have it."""
-        B, P = self.roofs["B"].rate, self.roofs["P"].rate
-        cost, seconds = point.cost, point.timing.median
-        I = cost.intensity
-        roof = attainable(I, P, B)
-        achieved, moved = cost.flops / seconds, cost.bytes / seconds
-        return {
-            "size": point.size, "flops": cost.flops, "bytes": cost.bytes,
-            "intensity": I, "regime": regime(I, ridge_point(P, B)),
-            "seconds": asdict(point.timing), "flops_per_s": achieved,
-            "bytes_per_s": moved, "attainable": roof,
-            "fraction": achieved / roof, "cache": moved > TOLERANCE * B,
-            "noisy": point.timing.spread > NOISY,
-        }
 
 
 def run_lab(run: Run, quick: bool) -> None:
@@ -520,9 +430,8 @@ def run_lab(run: Run, quick: bool) -> None:
 
     roofs()
     progress("weights")
-    weights = weight_copies(machine, run.dtype, *run.shape,
-                            rotation_bytes(machine), note)
-    run.rotation = {"copies": len(weights), "bytes": weights.nbytes}
+    weights = weight_copies(machine, run.dtype, *run.shape, rotation_bytes(machine), note)
+    run.copies = len(weights)
     for point in sweep(machine, weights, grid, budget):
         run.points.append(point)
         progress(f"GEMM M = {point.size} / {grid[-1]}")
@@ -536,104 +445,25 @@ def run_lab(run: Run, quick: bool) -> None:
 
 
 def as_json(run: Run) -> dict[str, Any]:
-    """The run as data: provenance, roofs, and the points by series."""
+    """The run as data: what was asked, where, and what was timed; the calculator says the rest."""
+    K, N = run.shape
     series: dict[str, list[dict[str, Any]]] = {}
     for point in run.points:
-        series.setdefault(point.series, []).append(run.figures(point))
+        series.setdefault(point.series, []).append({"size": point.size, "seconds": asdict(point.timing)})
     return {
         "schema": SCHEMA, "complete": run.complete,
         "provenance": {
-            "program": "snippets/gpu_lab.py", "command": run.command,
-            "date": run.date, "machine": asdict(run.machine),
-            "torch": torch.__version__, "python": platform.python_version(),
-            "system": f"{platform.system()} {platform.machine()}",
-            "notes": run.notes,
+            "program": "snippets/gpu_lab.py", "command": run.command, "date": run.date,
+            "machine": asdict(run.machine), "torch": torch.__version__, "python": platform.python_version(),
+            "system": f"{platform.system()} {platform.machine()}", "notes": run.notes,
         },
         "dtype": run.dtype,
-        "gemm": dict(zip("KN", run.shape, strict=True)) | run.rotation,
-        "attention": dict(zip(("n_q", "n_kv", "head_dim"), HEADS,
-                              strict=True)) | {"batch": run.batch},
-        "tolerance": TOLERANCE,
-        "roofs": {name: asdict(roof) | {"rate": roof.rate}
+        "gemm": {"K": K, "N": N, "copies": run.copies},
+        "attention": dict(zip(("n_q", "n_kv", "head_dim"), HEADS, strict=True)) | {"batch": run.batch},
+        "roofs": {name: {"method": roof.method, "size": roof.size, "seconds": asdict(roof.timing)}
                   for name, roof in run.roofs.items()},
         "series": series,
     }
-
-
-def report(data: dict[str, Any]) -> Iterator[str]:
-    """The JSON as a table, in symbols only, so that it needs no language."""
-    source, gemm_run, series = (data[part] for part in (
-        "provenance", "gemm", "series"))
-    machine, rate = source["machine"], {}
-    yield (f"{machine['kind']}: {machine['name']}   cache "
-           f"{machine['cache'] / MB:.0f} MB ({machine['cache_source']})")
-    yield f"torch {source['torch']}   {data['dtype']}   {source['date']}"
-    for name, unit, scale in (("B", "GB/s", GIGA), ("P", "TFLOP/s", TERA)):
-        if roof := data["roofs"].get(name):
-            rate[name], timing = roof["rate"], roof["timing"]
-            median = roof["work"] / timing["median"]
-            yield (f"{name} = {roof['rate'] / scale:.4g} {unit}   "
-                   f"{roof['method']}, best of {timing['laps']} laps, "
-                   f"median {median / scale:.4g}")
-    if series:
-        yield f"I* = P/B = {ridge_point(rate['P'], rate['B']):.1f} FLOP/byte"
-        yield (f"\nY[M, {gemm_run['N']}] = X[M, {gemm_run['K']}] @ W   "
-               f"rotated: {gemm_run['copies']} W, "
-               f"{gemm_run['bytes'] / MB:.0f} MB   reused: 1 W")
-        yield from gemm_table(series)
-    if attend_rows := series.get("attention-decode"):
-        yield "\ndecode: " + ", ".join(
-            f"{name} = {n}" for name, n in data["attention"].items())
-        yield from decode_table(attend_rows)
-    if series:
-        yield (f"\ncache: GB/s > {data['tolerance']} B: not from memory   "
-               f"noisy: quartiles {NOISY:.0%} apart")
-    if not data["complete"]:
-        yield "incomplete"
-
-
-def flags(**rows: dict[str, Any]) -> str:
-    """What a reader must know before believing a row."""
-    cached = [name for name, row in rows.items() if row["cache"]]
-    said = [f"cache:{name}" for name in cached]
-    if len(cached) == len(rows):
-        said = ["cache"]
-    if any(row["noisy"] for row in rows.values()):
-        said.append("noisy")
-    return "  " + " ".join(said)
-
-
-def gemm_table(series: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
-    """Rotated beside reused, with a line where the regime turns."""
-    yield (f"{'M':>5} {'I':>6} {'TFLOP/s':>8} {'min(P,I*B)':>10} {'frac':>5}"
-           f" {'GB/s':>7} {'reused':>7} {'ratio':>5}")
-    reused = {row["size"]: row for row in series.get("gemm-reused", ())}
-    before = None
-    for row in series["gemm-rotated"]:
-        if before and row["regime"] != before:
-            yield f"{'I*':>12} " + "-" * 47
-        before = row["regime"]
-        line = (f"{row['size']:5} {row['intensity']:6.1f} "
-                f"{row['flops_per_s'] / TERA:8.3f} "
-                f"{row['attainable'] / TERA:10.3f} {row['fraction']:5.2f} "
-                f"{row['bytes_per_s'] / GIGA:7.1f}")
-        pair = {"rotated": row}
-        if again := reused.get(row["size"]):  # Ctrl-C may have come between
-            pair["reused"] = again
-            ratio = again["bytes_per_s"] / row["bytes_per_s"]
-            line += f" {again['bytes_per_s'] / GIGA:7.1f} {ratio:5.2f}"
-        yield (line + flags(**pair)).rstrip()
-
-
-def decode_table(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Time grows with S; intensity and GB/s do not."""
-    yield f"{'S':>5} {'I':>6} {'TFLOP/s':>8} {'GB/s':>7} {'frac':>5} {'ms':>7}"
-    for row in rows:
-        line = (f"{row['size']:5} {row['intensity']:6.2f} "
-                f"{row['flops_per_s'] / TERA:8.3f} "
-                f"{row['bytes_per_s'] / GIGA:7.1f} {row['fraction']:5.2f} "
-                f"{row['seconds']['median'] * 1e3:7.3f}")
-        yield (line + flags(kv=row)).rstrip()
 
 
 def progress(text: str) -> None:
@@ -644,11 +474,11 @@ def progress(text: str) -> None:
 
 # --- The command line ------------------------------------------------------
 
-def fail(text: str, status: int = 2) -> NoReturn:
+def fail(text: str) -> NoReturn:
     """One line, no traceback."""
     progress("")
     print(f"gpu_lab.py: {text}", file=sys.stderr)
-    raise SystemExit(status)
+    raise SystemExit(2)
 
 
 class Parser(argparse.ArgumentParser):
@@ -662,21 +492,18 @@ def shape(text: str) -> tuple[int, int]:
         return SHAPES[text]
     try:
         K, N = (int(part) for part in text.split(","))
-        gemm(1, K, N)  # raises for what is no size
+        check_whole(K=K, N=N)
         if max(K, N) > 2**20:
             raise ValueError
     except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r}: one of {', '.join(SHAPES)}, or K,N (up to 2^20)"
-        ) from None
+        raise argparse.ArgumentTypeError(f"{text!r}: one of {', '.join(SHAPES)}, or K,N (up to 2^20)") from None
     return K, N
 
 
 def new_file(text: str) -> Path:
     """A path that can be written, found out before minutes of work."""
     path = Path(text)
-    if path.is_dir() or not os.access(path if path.exists() else path.parent,
-                                      os.W_OK):
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
         raise argparse.ArgumentTypeError(f"{text!r}: cannot be written")
     return path
 
@@ -692,32 +519,25 @@ def svg_file(text: str) -> Path:
     return new_file(text)
 
 
-def save(data: dict[str, Any], results: Path | None,
-         plot: Path | None) -> None:
+def save(data: dict[str, Any], results: Path | None, plot: Path | None) -> None:
     """The JSON file and the plot, where they were asked for."""
     if results:
         results.write_text(json.dumps(data, indent=1) + "\n")
     if plot and {"B", "P"} <= data["roofs"].keys():
         figure = import_module("roofline_calc.figure")
-        plot.write_text(figure.measured_svg(results_of(data), figure.SYMBOLS),
-                        encoding="utf-8")
+        plot.write_text(figure.measured_svg(results_of(data), figure.SYMBOLS), encoding="utf-8")
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
-    parser = Parser(prog="gpu_lab.py", description=__doc__,
-                    allow_abbrev=False,
+    parser = Parser(prog="gpu_lab.py", description=__doc__, allow_abbrev=False,
                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true",
-                        help="fewer points: under 20 s on 2 CPU cores")
-    parser.add_argument("--device", choices=KINDS,
-                        help="cuda is ROCm too; else the first there is")
-    parser.add_argument("--dtype", choices=DTYPES, default="bf16")
-    parser.add_argument("--shape", type=shape, default="q",
-                        help=f"{', '.join(SHAPES)}, or K,N (default: q)")
-    parser.add_argument("--json", type=new_file, metavar="FILE",
-                        help="write the results, with their provenance")
-    parser.add_argument("--plot", type=svg_file, metavar="FILE.svg",
-                        help="draw the roofs and the points (matplotlib)")
+    add = parser.add_argument
+    add("--quick", action="store_true", help="fewer points: under 20 s on 2 CPU cores")
+    add("--device", choices=KINDS, help="cuda is ROCm too; else the first there is")
+    add("--dtype", choices=DTYPES, default="bf16")
+    add("--shape", type=shape, default="q", help=f"{', '.join(SHAPES)}, or K,N (default: q)")
+    add("--json", type=new_file, metavar="FILE", help="write the results, with their provenance")
+    add("--plot", type=svg_file, metavar="FILE.svg", help="draw the roofs and the points (matplotlib)")
     return parser.parse_args(argv)
 
 
@@ -727,10 +547,8 @@ def main(argv: list[str] | None = None) -> int:
     if torch is None:
         fail(NO_TORCH)
     machine = find_machine(options.device)
-    run = Run(machine, DTYPES[options.dtype], options.shape,
-              shlex.join(["python", "snippets/gpu_lab.py", *argv]))
-    run.dtype = choose_dtype(run.dtype, lambda name: runs_natively(
-        machine, name), run.note)
+    run = Run(machine, DTYPES[options.dtype], options.shape, shlex.join(["python", "snippets/gpu_lab.py", *argv]))
+    run.dtype = choose_dtype(run.dtype, lambda name: runs_natively(machine, name), run.note)
     status = 0
     try:
         with torch.inference_mode():

@@ -16,9 +16,13 @@ from roofline_calc.figure import NARROW, PALETTE, SYMBOLS, WIDE, in_dark, measur
 B, P = 100e9, 1e12  # I* = 10
 
 
+def timing(seconds: float, spread: float = 0.0) -> dict[str, Any]:
+    return {"median": seconds, "q1": seconds * (1 - spread / 2), "q3": seconds * (1 + spread / 2), "best": seconds,
+            "laps": 5}
+
+
 def point(size: int, seconds: float, spread: float = 0.0) -> dict[str, Any]:
-    return {"size": size, "seconds": {"median": seconds, "q1": seconds * (1 - spread / 2),
-                                      "q3": seconds * (1 + spread / 2), "best": seconds, "laps": 5}}
+    return {"size": size, "seconds": timing(seconds, spread)}
 
 
 def run() -> dict[str, Any]:
@@ -26,15 +30,16 @@ def run() -> dict[str, Any]:
     low, high = gemm(1, 3584, 3584), gemm(256, 3584, 3584)
     decode = attention(28, 4, 128, 1, 2048) * 8
     return {
-        "schema": 1, "complete": True,
+        "schema": 2, "complete": True,
         "provenance": {
             "program": "snippets/gpu_lab.py", "command": "python snippets/gpu_lab.py", "date": "2026-01-01T00:00:00Z",
             "machine": {"kind": "cpu", "name": "a machine", "cache": 1, "cache_source": "L2", "driver": None},
             "torch": "2.13.0", "python": "3.11.0", "system": "Linux x86_64", "notes": [],
         },
-        "dtype": "bfloat16", "gemm": {"K": 3584, "N": 3584, "copies": 11, "bytes": 282591232},
+        "dtype": "bfloat16", "gemm": {"K": 3584, "N": 3584, "copies": 11},
         "attention": {"n_q": 28, "n_kv": 4, "head_dim": 128, "batch": 8},
-        "roofs": {"B": {"rate": B}, "P": {"rate": P}},
+        "roofs": {"B": {"method": "copy_", "size": 50_000_000_000, "seconds": timing(1)},
+                  "P": {"method": "mm", "size": 10_000, "seconds": timing(2)}},
         "series": {
             "gemm-rotated": [point(1, low.bytes / (B / 2)), point(256, high.flops / (0.8 * P), spread=0.3)],
             "gemm-reused": [point(1, low.bytes / (3 * B))],
@@ -59,6 +64,8 @@ def test_achieved_over_attainable(file):
     assert slow.bandwidth == pytest.approx(B / 2)
     assert results.predicted(fast) == P
     assert (results.fraction(fast), fast.spread) == (pytest.approx(0.8), pytest.approx(0.3))
+    assert results.rotation == {"copies": 11, "bytes": 11 * 3584 * 3584 * 2}
+    assert (results.regime(slow), results.regime(fast)) == ("memory-bound", "compute-bound")
     assert results.from_cache(results.at("gemm-reused", 1))
     assert not results.from_cache(slow)
     assert results.achieved("gemm-rotated", 256) == pytest.approx(0.8)
@@ -92,14 +99,20 @@ def having(value: object, *path: Any):
 
 
 @pytest.mark.parametrize(("change", "reason"), [
-    (having(2, "schema"), "schema 2, this program reads 1"),
+    (having(1, "schema"), "schema 1, this program reads 2: take the lab and the calculator from one version, and "
+                          "measure again"),
+    (having(3, "schema"), "schema 3, this program reads 2"),
     (without("schema"), "'schema' is missing"),
     (without("provenance", "date"), "no provenance: date"),
     (having("", "provenance", "torch"), "no provenance: torch"),
     (having("int3", "dtype"), "dtype = 'int3'"),
     (without("roofs", "P"), "before both roofs were measured"),
-    (having(0, "roofs", "B", "rate"), "bandwidth = 0.0: must be positive"),
-    (having("fast", "roofs", "B", "rate"), "could not convert"),
+    (having(0, "roofs", "B", "size"), "size = 0: must be a positive whole number"),
+    (having("fast", "roofs", "B", "seconds", "best"), "could not convert"),
+    (having(0, "roofs", "B", "seconds", "best"), "best = 0.0: must be positive"),
+    (having("mm", "roofs", "B", "method"), "method = 'mm': must be 'copy_'"),
+    (having({}, "roofs", "X"), "roof = 'X': must be 'B' or 'P'"),
+    (having(0.5, "gemm", "copies"), "copies = 0.5: must be a positive whole number"),
     (having(0, "series", "gemm-rotated", 0, "size"), "M = 0: must be a positive whole number"),
     (having(-1, "series", "gemm-rotated", 0, "seconds", "median"), "median = -1"),
     (having({}, "series", "gemm-rotated", 0), "'size' is missing"),

@@ -12,7 +12,7 @@ from lab_fakes import MACHINE, Clock, fake_run, timing
 
 torch = pytest.importorskip("torch")
 
-from roofline_calc import QWEN, attention  # noqa: E402
+from roofline_calc import QWEN, attention, gemm  # noqa: E402
 from snippets import gpu_lab  # noqa: E402
 
 # Time
@@ -122,11 +122,13 @@ def test_an_accelerator_is_timed_over_whole_rotations(monkeypatch):
 
 
 def test_a_copy_counts_each_byte_twice():
-    assert gpu_lab.copy_load(MACHINE, 4000, note=pytest.fail).work == 2 * 4000
+    load = gpu_lab.copy_load(MACHINE, 4000, note=pytest.fail)
+    assert gpu_lab.Roof(load.method, load.size, timing(1)).work == 2 * 4000
 
 
 def test_the_peak_counts_what_the_calculator_counts():
-    assert gpu_lab.matmul_load(MACHINE, "float32", 8, note=pytest.fail).work == gpu_lab.gemm(8, 8, 8).flops
+    load = gpu_lab.matmul_load(MACHINE, "float32", 8, note=pytest.fail)
+    assert gpu_lab.Roof(load.method, load.size, timing(1)).work == gemm(8, 8, 8).flops == 2 * 8**3
 
 
 def test_a_roof_is_its_best_moment(monkeypatch):
@@ -135,7 +137,7 @@ def test_a_roof_is_its_best_moment(monkeypatch):
     run.roofs.clear()
     rates = []
     for _ in range(3):
-        run.raise_roof("B", gpu_lab.Load("copy_", 100, lambda: 0), 0)
+        run.raise_roof("B", gpu_lab.Load("copy_", 50, lambda: 0), 0)
         rates.append(run.roofs["B"].rate)
     assert rates == [50, 50, 100]
 
@@ -198,14 +200,29 @@ def test_grouped_heads_as_queries_are_the_same_attention():
     torch.testing.assert_close(folded.reshape(grouped.shape), grouped)
 
 
-def test_decode_takes_its_cost_from_the_calculator_and_s_cancels(monkeypatch):
+def test_a_decode_call_touches_the_bytes_that_the_calculator_counts(monkeypatch):
+    """Q and O of one token, K and V of S, for each of three sequences."""
+    touched: list[int] = []
+    real = gpu_lab.attend
+
+    def attend(machine, Q, ring):
+        touched.append(2 * Q.nbytes + next(ring).nbytes)
+        return real(machine, Q, ring)
+
+    monkeypatch.setattr(gpu_lab, "attend", attend)
     monkeypatch.setattr(gpu_lab, "measure", lambda lap, budget: timing(lap() + 1))
     memory = torch.zeros(4 * 2 * 3 * QWEN.n_kv * 16 * QWEN.head_dim)
     points = list(gpu_lab.decode(MACHINE, memory, (16, 64, 10**6), 3, 0))
     assert [point.size for point in points] == [16, 64]  # a cache that does not fit is left out
-    for point in points:
-        one = attention(*gpu_lab.HEADS, L=1, S=point.size, b_q=4, b_kv=4)
-        assert (point.cost.flops, point.cost.bytes) == (3 * one.flops, 3 * one.bytes)
+    assert touched == [3 * attention(*gpu_lab.HEADS, L=1, S=S, b_q=4, b_kv=4).bytes for S in (16, 64)]
+
+
+def test_a_gemm_call_touches_the_bytes_that_the_calculator_counts(monkeypatch):
+    touched: list[int] = []
+    monkeypatch.setattr(torch, "mm", lambda x, weight, out: touched.append(x.nbytes + weight.nbytes + out.nbytes))
+    monkeypatch.setattr(gpu_lab, "measure", lambda lap, budget: timing(lap() + 1))
+    list(gpu_lab.sweep(MACHINE, torch.zeros(6, 4, 8), (1, 2), 0))
+    assert touched == [gemm(M, 4, 8, 4, 4, 4).bytes for M in (1, 1, 2, 2)]
 
 
 # The nearest thing that works

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from lab_fakes import MACHINE, at, check_schema, fake_run
+from lab_fakes import MACHINE, at, check_schema, fake_run, judged
 
 torch = pytest.importorskip("torch")
 
@@ -13,30 +13,35 @@ from snippets import gpu_lab  # noqa: E402
 
 def test_a_point_stands_beside_what_the_calculator_predicts():
     run = fake_run(B=100e9, P=1e12)
-    for M, regime in ((1, "memory-bound"), (256, "compute-bound")):
-        figures = run.figures(at(50e9, M))
-        cost = gemm(M, 3584, 3584)
-        assert figures["intensity"] == cost.intensity
-        assert figures["attainable"] == attainable(cost.intensity, 1e12, 100e9)
-        assert figures["regime"] == regime
-        assert figures["bytes_per_s"] == pytest.approx(50e9)
-        assert figures["fraction"] == pytest.approx(50e9 * cost.intensity / figures["attainable"])
+    run.points = [at(50e9, 1), at(50e9, 256)]
+    results = judged(run)
+    assert (results.bandwidth, results.peak) == (pytest.approx(100e9), pytest.approx(1e12))
+    for measured, regime in zip(results.of("gemm-rotated"), ("memory-bound", "compute-bound"), strict=True):
+        cost = gemm(measured.size, 3584, 3584)
+        assert measured.cost == cost
+        assert results.predicted(measured) == pytest.approx(attainable(cost.intensity, 1e12, 100e9))
+        assert results.regime(measured) == regime
+        assert measured.bandwidth == pytest.approx(50e9)
+        assert results.fraction(measured) == pytest.approx(50e9 * cost.intensity / results.predicted(measured))
 
 
 @pytest.mark.parametrize(("rate", "flag"), [(99e9, False), (109e9, False), (111e9, True), (300e9, True)])
 def test_bytes_faster_than_memory_come_from_cache(rate, flag):
     run = fake_run(B=100e9)
     run.points = [at(50e9), at(rate, series="gemm-reused")]
-    assert [run.figures(point)["cache"] for point in run.points] == [False, flag]
+    results = judged(run)
+    assert [results.from_cache(measured) for measured in results.measurements] == [False, flag]
     row = next(line for line in gpu_lab.report(gpu_lab.as_json(run)) if line.startswith("    1"))
-    assert ("cache:reused" in row) == flag
-    assert "cache:rotated" not in row
+    assert row.split()[8:] == (["cache:reused"] if flag else [])
 
 
 def test_a_wide_spread_is_said():
     run = fake_run()
     run.points = [at(50e9, spread=0.3), at(50e9, series="gemm-reused", spread=0.2)]
-    assert [run.figures(point)["noisy"] for point in run.points] == [True, False]
+    results = judged(run)
+    noisy, calm = results.measurements
+    assert (results.flags(noisy, calm), results.flags(calm), results.flags(calm, noisy)) == \
+        (["noisy"], [], ["noisy:reused"])
 
 
 def test_the_widest_row_fits_a_terminal():
@@ -55,8 +60,17 @@ def test_a_row_that_ctrl_c_cut_short_shows_no_second_figure():
 
 
 def test_a_row_that_is_cache_throughout_says_so_once():
-    assert gpu_lab.flags(rotated={"cache": True, "noisy": True}, reused={"cache": True, "noisy": True}) == \
-        "  cache noisy"
+    run = fake_run(B=100e9)
+    run.points = [at(300e9, spread=0.3), at(300e9, series="gemm-reused", spread=0.3)]
+    row = next(line for line in gpu_lab.report(gpu_lab.as_json(run)) if line.startswith("    1"))
+    assert row.split()[8:] == ["cache", "noisy"]
+
+
+def test_a_noisy_second_figure_makes_the_row_noisy():
+    run = fake_run()
+    run.points = [at(50e9), at(50e9, series="gemm-reused", spread=0.3)]
+    row = next(line for line in gpu_lab.report(gpu_lab.as_json(run)) if line.startswith("    1"))
+    assert row.split()[8:] == ["noisy"]
 
 
 def test_the_table_is_aligned_and_says_where_the_regime_turns():

@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from itertools import count
-from typing import Any
 
 import pytest
 from lab_fakes import check_schema, timing
@@ -128,28 +127,18 @@ def test_a_back_end_that_lacks_something_costs_no_results(small, monkeypatch, ca
 # One real run
 
 
-def check_counts(data: dict[str, Any], results: Results) -> None:
-    """What the lab counted is what a reader of its file counts again."""
-    for series, points in data["series"].items():
-        for point, measured in zip(points, results.of(series), strict=True):
-            assert (point["size"], point["flops"], point["bytes"]) == \
-                (measured.size, measured.cost.flops, measured.cost.bytes)
-            assert point["fraction"] == pytest.approx(results.fraction(measured))
-            assert point["cache"] == results.from_cache(measured)
-
-
-def climbs_then_flattens(data: dict[str, Any]) -> None:
+def climbs_then_flattens(results: Results) -> None:
     """The shape of a roofline, by ratios alone; the best laps, since a neighbour can only slow a lap down."""
-    rotated = {point["size"]: point for point in data["series"]["gemm-rotated"]}
-    best = {M: point["flops"] / point["seconds"]["best"] for M, point in rotated.items()}
+    rotated = {measured.size: measured for measured in results.of("gemm-rotated")}
+    best = {M: 2 * M * 2048 * 2048 / measured.timing.best for M, measured in rotated.items()}
     assert best[8] > 2 * best[1]
     assert best[64] > 2 * best[8]
     assert best[512] < 5.6 * best[64]  # 8 times the M: no longer in proportion, on a host that swings by 2.5 too
     assert best[512] > best[256] / 3.5
-    assert all(point["fraction"] <= 1.25 for point in rotated.values())
-    attend = data["series"]["attention-decode"]
-    assert attend[1]["seconds"]["best"] > 2 * attend[0]["seconds"]["best"]
-    assert attend[1]["intensity"] / attend[0]["intensity"] == pytest.approx(1, abs=0.02)  # S cancels
+    assert all(results.fraction(measured) <= 1.25 for measured in rotated.values())
+    short, long, _ = results.of("attention-decode")
+    assert long.timing.best > 2 * short.timing.best
+    assert long.cost.intensity / short.cost.intensity == pytest.approx(1, abs=0.02)  # S cancels
 
 
 def test_a_real_run_climbs_and_flattens_under_the_measured_roofs(small, tmp_path, capsys):
@@ -160,14 +149,14 @@ def test_a_real_run_climbs_and_flattens_under_the_measured_roofs(small, tmp_path
         assert gpu_lab.main(options) == 0
         data = json.loads(file.read_text())
         check_schema(data)
-        check_counts(data, read_results(file))
+        results = read_results(file)
         assert "decode attention" in plot.read_text()
         assert data["complete"] is True
-        assert data["gemm"]["bytes"] > 256e6
+        assert results.rotation["bytes"] > 256e6
         assert [point["size"] for point in data["series"]["gemm-reused"]] == [1, 8, 64, 256, 512]
         assert "decode" in capsys.readouterr().out
         try:
-            climbs_then_flattens(data)
+            climbs_then_flattens(results)
             break
         except AssertionError:
             if not left:
@@ -181,7 +170,7 @@ def test_a_run_without_bf16_says_what_it_took_instead(small, monkeypatch, tmp_pa
     assert gpu_lab.main(["--quick", "--device", "cpu", "--shape", "512,256", "--json", str(file)]) == 0
     data = json.loads(file.read_text())
     assert data["dtype"] == "float32"
-    assert data["series"]["gemm-rotated"][0]["bytes"] == gemm(1, 512, 256, 4, 4, 4).bytes
+    assert read_results(file).at("gemm-rotated", 1).cost.bytes == gemm(1, 512, 256, 4, 4, 4).bytes
     said = "bfloat16: not native here; float32 instead"
     assert data["provenance"]["notes"] == [said]
     assert capsys.readouterr().err == f"note: {said}\n"
