@@ -4,11 +4,13 @@ import json
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browsers import missing, not_run
+from calculator_process import Calculator
 from filelock import FileLock
 from support import LANGUAGES, ROOT, Server, mkdocs_build
 
@@ -65,6 +67,14 @@ def site(pytestconfig: pytest.Config, served: str) -> Path:
             assert done.returncode == 0, done.stderr
             unfinished.rename(site)
     return site
+
+
+@pytest.fixture(scope="session")
+def calculator() -> Iterator[Calculator]:
+    """The process that answers the build."""
+    calculator = Calculator()
+    yield calculator
+    calculator.close()
 
 
 @pytest.fixture(scope="session")

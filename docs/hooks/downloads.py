@@ -1,24 +1,16 @@
 """The lab as one archive: unpack it anywhere, on a rented card for instance, and run it with nothing else but torch."""
 
-import functools
 import io
 import zipfile
 from pathlib import Path
-from typing import Any
 
-from computed import ROOT, source_digest
-from mkdocs.structure.files import File
+from project import ROOT
 
 PARTS = ("LICENSE", "snippets/gpu_lab.py", "roofline_calc/*.py", "roofline_calc/*.toml")
 
 
 def lab_archive(language: str) -> bytes:
     """The calculator, the lab and its notebook; the same bytes for the same files."""
-    return _archive(language, source_digest())
-
-
-@functools.lru_cache(maxsize=4)
-def _archive(language: str, digest: str) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for part in PARTS:
@@ -33,7 +25,3 @@ def _add(archive: zipfile.ZipFile, path: Path, name: str) -> None:
     entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
     archive.writestr(entry, path.read_bytes())
 
-
-def on_files(files: Any, config: Any) -> Any:
-    files.append(File.generated(config, "roofline-lab.zip", content=lab_archive(config.theme["language"])))
-    return files

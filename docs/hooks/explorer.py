@@ -1,39 +1,27 @@
-"""The explorer's generated files: its arithmetic and the catalogue. Tracing takes a second, so it runs meanwhile."""
+"""The explorer's generated files: its arithmetic and the catalogue."""
 
 import json
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
-from computed import ComputationError, python
-from mkdocs.exceptions import PluginError
-from mkdocs.structure.files import File
+from calculator_process import EXPLORER, Calculator, ComputationError, Pending
 
 NAMES = ("calc.js", "presets.json")
 
-_pool = ThreadPoolExecutor(1)
+
+def begin(calculator: Calculator) -> Pending:
+    """Start tracing, which takes a while."""
+    return calculator.begin(EXPLORER)
 
 
-def generated() -> dict[str, str]:
-    """The files' contents by name."""
-    contents: dict[str, str] = json.loads(python("docs/hooks/explorer_code.py"))
-    return contents
+def put(traced: Pending, assets: Path) -> None:
+    """Put the files where their empty ones stand.
 
-
-def on_files(files: Any, config: Any) -> Any:
-    for name in NAMES:
-        files.append(File.generated(config, f"assets/{name}", content=""))
-    config.extra["explorer"] = _pool.submit(generated)
-    return files
-
-
-def on_post_build(config: Any) -> None:
-    for name, content in _result(config.extra.pop("explorer")).items():
-        (Path(config.site_dir) / "assets" / name).write_text(content, encoding="utf-8")
-
-
-def _result(tracing: Future[dict[str, str]]) -> dict[str, str]:
+    Raises:
+        ComputationError: a function cannot be traced; says which.
+    """
     try:
-        return tracing.result()
+        contents = json.loads(traced.result())
     except ComputationError as error:
-        raise PluginError(f"the explorer's JavaScript cannot be generated: {error}") from error
+        raise ComputationError(f"the explorer's JavaScript cannot be generated: {error}") from error
+    for name in NAMES:
+        (assets / name).write_text(contents[name], encoding="utf-8")

@@ -13,13 +13,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from computed import ROOT, kept
 from fontTools import subset
 from fontTools import version as fonttools_version
 from fontTools.ttLib import TTFont
 from math_core import LatexError, LatexToMathML
-from mkdocs.exceptions import PluginError
-from mkdocs.structure.files import File
+from project import ROOT, PageError, kept
 
 SPAN = re.compile(r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<tex>.*?)\\[)\]]</(?P=tag)>', re.DOTALL)
 INLINE = re.compile(r"\\\((?P<tex>.*?)\\\)")
@@ -30,7 +28,7 @@ LETTERS = "".join(map(chr, range(0x21, 0x7F)))
 SIGNS = "−±·×÷≈≠≤≥≪≫→∞∑∏√∈⋅…⊤′∗"
 
 
-class MathsError(Exception):
+class MathsError(PageError):
     """TeX that cannot be typeset."""
 
 
@@ -70,7 +68,7 @@ def cut(characters: frozenset[str]) -> bytes:
     options = subset.Options()
     options.flavor = "woff2"
     options.layout_features = []  # the MATH table is kept; forms drawn for small sizes would double the weight
-    stix = TTFont(_stix())
+    stix = TTFont(_stix(), recalcTimestamp=False)  # or it would say when it was cut down
     subsetter = subset.Subsetter(options)
     subsetter.populate(unicodes=sorted(map(ord, characters)))
     subsetter.subset(stix)
@@ -104,29 +102,15 @@ def _italic(letter: str) -> str:
     return letter
 
 
-_used: set[str] = {form for letter in LETTERS + SIGNS for form in (letter, _italic(letter))}
+USUAL = frozenset(form for letter in LETTERS + SIGNS for form in (letter, _italic(letter)))
 
 
-def on_page_content(content: str, page: Any, config: Any, files: Any) -> str:
-    def retitle(entries: Any) -> None:
-        for entry in entries:
-            entry.title = INLINE.sub(lambda found: mathml(html.unescape(found["tex"]), False), entry.title)
-            retitle(entry.children)
+def retitle(entries: Any) -> None:
+    """A table of contents whose formulas are MathML.
 
-    try:
-        retitle(page.toc)
-        content = typeset(content)
-    except MathsError as error:
-        raise PluginError(f"{Path(page.file.abs_src_path).relative_to(ROOT)}: {error}") from error
-    _used.update(characters_of(content))
-    return content
-
-
-def on_files(files: Any, config: Any) -> Any:
-    files.append(File.generated(config, "assets/math.woff2", content=b""))
-    return files
-
-
-def on_env(env: Any, config: Any, files: Any) -> Any:
-    files.get_file_from_path("assets/math.woff2").content_bytes = font(frozenset(_used))
-    return env
+    Raises:
+        MathsError: as `mathml`.
+    """
+    for entry in entries:
+        entry.title = INLINE.sub(lambda found: mathml(html.unescape(found["tex"]), False), entry.title)
+        retitle(entry.children)

@@ -1,21 +1,24 @@
-"""A stored notebook becomes a page: its cells as Markdown, which then goes the way of every other page.
+"""The stored notebooks as pages: mkdocs-jupyter converts them, and their pages become like any other.
 
-So its code, maths, anchors and search entries are the site's own, and its page weighs what a page weighs. Nothing is
-run here: the outputs are those that docs/notebook/lab_notebook.py stored. The notebook itself lies beside its page.
+Its template is ours (docs/notebook/template), so that no style sheet and no script of Jupyter's comes along. What is
+left to do here: headings get the anchors that the cells' metadata hold (Jupyter makes empty ones of Chinese), formulas
+go the way of all formulas, and a chart is a picture in both palettes. Nothing is run: the outputs are the stored ones.
 """
 
 import html
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from computed import python
-from mkdocs.structure.files import File
+from mkdocs_jupyter.config import settings
+from project import ROOT, PageError
 
-FORMULA = re.compile(r"(`[^`]*`)|\$([^$\n]+)\$")
-HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
+FORMULA = re.compile(r"(<(pre|code)\b.*?</\2>)|\$([^$\n]+)\$", re.DOTALL)
+HEADING = re.compile(r'<(?P<tag>h[1-6])\b[^>]*>(?P<title>.*?)<a class="anchor-link".*?</a></(?P=tag)>', re.DOTALL)
+STYLES = re.compile(r"<style>.*?</style>\s*", re.DOTALL)
+SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
 TITLE = re.compile(r"<dc:title>(.*?)</dc:title>", re.DOTALL)
 WORDS = {
     "zh": {"download": "下载这个 notebook", "chart": "图表"},
@@ -23,57 +26,69 @@ WORDS = {
 }
 
 
-class NotebookFile(File):
-    """A notebook that MkDocs takes for a page."""
-
-    def __init__(self, file: File, config: Any) -> None:
-        super().__init__(file.src_uri, config.docs_dir, config.site_dir, config.use_directory_urls)
-        self.notebook: dict[str, Any] = json.loads(file.content_string)
-
-    def is_documentation_page(self) -> bool:
-        return True
+def use_our_template() -> None:
+    """Have mkdocs-jupyter write what the site's styles know."""
+    settings.templates_dir = str(ROOT / "docs" / "notebook" / "template")
 
 
-def markdown(notebook: dict[str, Any], name: str, language: str) -> str:
-    """The notebook as a page's Markdown; its charts are those of `charts`, beside the page."""
-    words = WORDS[language]
-    parts, number = [], 0
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "markdown":
-            parts.append(text(_joined(cell["source"]), iter(cell["metadata"].get("anchors", ()))))
-            continue
-        parts.append(f"````python\n{_joined(cell['source'])}\n````")
-        if printed := "".join(_joined(output.get("text", "")) for output in cell["outputs"]):
-            parts.append(f"```` {{ .text .output }}\n{printed.rstrip()}\n````")
-        for svg in _drawings(cell):
-            number += 1
-            parts.append(_figure(svg, f"chart-{number}", words["chart"]))
-    title, rest = parts[0].split("\n", 1)
-    return "\n\n".join([title, f'<p><a href="{name}" download>{words["download"]}</a></p>', rest, *parts[1:]])
+def tidied(content: str, page: Any, language: str, link_title: str) -> str:
+    """What mkdocs-jupyter made of a notebook, as a page of this site.
+
+    Raises:
+        PageError: its headings and the anchors in its metadata are not equally many.
+    """
+    source, words = Path(page.file.abs_src_path), WORDS[language]
+    anchors = anchors_of(json.loads(source.read_text(encoding="utf-8")))
+    entries = list(_flat(page.toc))
+    if len(entries) != len(anchors):
+        raise PageError(
+            f"{len(entries)} headings and {len(anchors)} anchors: each heading of a text cell needs its anchor in the "
+            'cell\'s metadata, {"anchors": ["name", …]}'
+        )
+    for entry, anchor in zip(entries, anchors, strict=True):
+        entry.id = anchor
+    page.present_anchor_ids = set(anchors)
+    content = _with_headings(STYLES.sub("", content), iter(anchors), link_title)
+    download = f'<p><a href="{source.name}" download>{words["download"]}</a></p>'
+    content = content.replace("</h1>", f"</h1>\n{download}", 1)
+    numbers = iter(range(1, 100))
+    content = SVG.sub(lambda svg: _figure(svg[0], f"chart-{next(numbers)}", words["chart"]), content)
+    return FORMULA.sub(lambda found: found[1] or rf'<span class="arithmatex">\({found[3]}\)</span>', content)
 
 
-def text(source: str, anchors: Iterator[str]) -> str:
-    r"""A text cell with its headings' anchors, which its metadata hold, and \(…\) for Jupyter's $…$."""
-    source = HEADING.sub(lambda heading: f"{heading[0]} {{ #{next(anchors)} }}", source)
-    return FORMULA.sub(lambda found: found[1] or rf"\({found[2]}\)", source)
+def anchors_of(notebook: dict[str, Any]) -> list[str]:
+    """The anchors of a notebook's headings, in order."""
+    return [anchor for cell in notebook["cells"] for anchor in cell["metadata"].get("anchors", ())]
 
 
-def charts(notebook: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _flat(toc: Any) -> Iterator[Any]:
+    for entry in toc:
+        yield entry
+        yield from _flat(entry.children)
+
+
+def _with_headings(content: str, anchors: Iterator[str], link_title: str) -> str:
+    def heading(found: re.Match[str]) -> str:
+        anchor = next(anchors)
+        link = f'<a class="headerlink" href="#{anchor}" title="{link_title}">&para;</a>'
+        return f'<{found["tag"]} id="{anchor}">{found["title"]}{link}</{found["tag"]}>'
+
+    return HEADING.sub(heading, content)
+
+
+def charts(source: Path, in_dark: Callable[[str], str]) -> Iterator[tuple[str, str]]:
     """The notebook's drawings, each for both palettes: name and SVG."""
-    drawings = (svg for cell in notebook["cells"] for svg in _drawings(cell))
+    cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
+    drawings = (svg for cell in cells for svg in _drawings(cell))
     for number, svg in enumerate(drawings, start=1):
         yield f"chart-{number}.light.svg", svg
-        yield f"chart-{number}.dark.svg", python("-m", "roofline_calc.palette", stdin=svg)
+        yield f"chart-{number}.dark.svg", in_dark(svg)
 
 
 def _drawings(cell: dict[str, Any]) -> list[str]:
     data = [output["data"] for output in cell.get("outputs", ()) if "data" in output]
-    return [_joined(drawing["image/svg+xml"]) for drawing in data if "image/svg+xml" in drawing]
-
-
-def _joined(lines: str | list[str]) -> str:
-    """Notebooks store a text as one string or as its lines."""
-    return "".join(lines)
+    found = [drawing["image/svg+xml"] for drawing in data if "image/svg+xml" in drawing]
+    return ["".join(svg) for svg in found]  # notebooks store a text as one string or as its lines
 
 
 def _figure(svg: str, src: str, label: str) -> str:
@@ -85,22 +100,3 @@ def _figure(svg: str, src: str, label: str) -> str:
         for palette in ("light", "dark")
     )
     return f'<figure><div class="scroll chart" role="group" aria-label="{label}" tabindex="0">{images}</div></figure>'
-
-
-def on_files(files: Any, config: Any) -> Any:
-    for file in [file for file in files if file.src_uri.endswith(".ipynb")]:
-        page = NotebookFile(file, config)
-        files.remove(file)
-        files.append(page)
-        folder = Path(page.dest_uri).parent
-        download = (folder / Path(file.src_uri).name).as_posix()
-        files.append(File.generated(config, download, abs_src_path=file.abs_src_path))
-        for name, svg in charts(page.notebook):
-            files.append(File.generated(config, (folder / name).as_posix(), content=svg))
-    return files
-
-
-def on_page_read_source(page: Any, config: Any) -> str | None:
-    if isinstance(page.file, NotebookFile):
-        return markdown(page.file.notebook, Path(page.file.src_uri).name, config.theme["language"])
-    return None

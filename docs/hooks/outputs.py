@@ -4,40 +4,28 @@ What a program prints in columns, ```` ```output-table ```` shows as a table, wh
 """
 
 import html
-import json
 import re
-import shlex
-from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-from computed import ComputationError, python
+from calculator_process import Calculator, ComputationError
 from pymdownx.superfences import SuperFencesException
 
-BLOCK = re.compile(r"^[ ]*```output(?:-table)?\n[ ]*(.+)\n[ ]*```$", re.MULTILINE)
 COLUMN, ROW = ' scope="col"', ' scope="row"'
 
-_pool = ThreadPoolExecutor(1)
-_ahead: Future[dict[str, str]] | None = None
+
+def fences(calculator: Calculator) -> list[dict[str, Any]]:
+    """The fenced blocks, as SuperFences wants them named."""
+    names = ("output", "output-table")
+    return [{"name": name, "class": name, "format": partial(output_block, calculator)} for name in names]
 
 
-def output_of(command: str) -> str:
-    """What a page's command prints.
-
-    Raises:
-        ComputationError: it is not a ``python …`` command, or it ended with another status than 0.
-    """
-    program, *arguments = shlex.split(command) or [""]
-    if program != "python":
-        raise ComputationError(f"an output block holds one command that begins with `python`, not {command!r}")
-    known = _ahead.result() if _ahead else {}
-    return known[command.strip()] if command.strip() in known else python(*arguments)
-
-
-def output_block(source: str, language: str, class_name: str, options: Any, md: Any, **kwargs: Any) -> str:
+def output_block(
+    calculator: Calculator, source: str, language: str, class_name: str, options: Any, md: Any, **kwargs: Any
+) -> str:
     """Format one output block, as SuperFences asks."""
     try:
-        text = output_of(source)
+        text = calculator.printed(source.strip())
     except ComputationError as error:  # SuperFences swallows any other exception, and shows the raw fence
         raise SuperFencesException(f"```output: {error}") from error
     if language == "output-table":
@@ -62,28 +50,3 @@ def table(printed: str, command: str) -> str:
 
 def _cell(text: str, tag: str, attributes: str = "") -> str:
     return f"<{tag}{attributes}>{html.escape(text)}</{tag}>"
-
-
-def run_ahead(commands: list[str]) -> dict[str, str]:
-    """What all the commands print; nothing where one fails, for then each is run alone, and its page is named."""
-    try:
-        outputs = json.loads(python("docs/hooks/commands.py", stdin=json.dumps(commands)))
-    except ComputationError:
-        return {}
-    return dict(zip(commands, outputs, strict=True))
-
-
-def on_files(files: Any, config: Any) -> Any:
-    """Run the commands of all pages of both languages while the first pages are being rendered."""
-    global _ahead
-    pages = sorted(Path(config.docs_dir).parent.glob("??/**/*.md"))
-    commands = [command.strip() for page in pages for command in BLOCK.findall(page.read_text(encoding="utf-8"))]
-    _ahead = _pool.submit(run_ahead, sorted(set(commands)))
-    return files
-
-
-def on_config(config: Any) -> Any:
-    fences = config.mdx_configs.setdefault("pymdownx.superfences", {}).setdefault("custom_fences", [])
-    for name in ("output", "output-table"):
-        fences.append({"name": name, "class": name, "format": output_block})
-    return config

@@ -19,14 +19,13 @@ import html
 import json
 import re
 import tomllib
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-from computed import ComputationError
-from expressions import FIELD, with_calculator
+from calculator_process import Calculator, ComputationError
+from expressions import FIELD
 from pymdownx.superfences import SuperFencesException
 
-FENCE = re.compile(r"^```quiz\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LOCAL = ("question", "explain", "text", "say")  # the keys that hold prose
 WORDS = {"zh": {"answer": "答案：", "options": "选项："}, "en": {"answer": "Answer: ", "options": "Options: "}}
 KEYS = {
@@ -64,22 +63,22 @@ def expressions_of(question: dict[str, Any]) -> list[str]:
     """What the calculator has to work out for a question."""
     asked = [question["answer"]] if "answer" in question else []
     asked += [item["value"] for item in question["slip"]] + [item["holds"] for item in question.get("option", [])]
-    return asked + [field.strip() for text in _prose(question) for field in FIELD.findall(text)]
+    return asked + [field.strip() for text in prose_of(question) for field in FIELD.findall(text)]
 
 
-def _prose(question: dict[str, Any]) -> list[str]:
+def prose_of(question: dict[str, Any]) -> list[str]:
+    """Every text of a question."""
     items = [question, *question["slip"], *question.get("option", [])]
     return [item[key] for item in items for key in LOCAL if key in item]
 
 
-def answers(question: dict[str, Any]) -> Answers:
+def answers(question: dict[str, Any], calculator: Calculator) -> Answers:
     """What the calculator says to each expression of a question.
 
     Raises:
         QuizError: an expression cannot be computed.
     """
-    expressions = expressions_of(question)
-    found = dict(zip(expressions, with_calculator(expressions), strict=True))
+    found = {expression: calculator.number(expression) for expression in expressions_of(question)}
     for expression, answer in found.items():
         if "error" in answer:
             raise QuizError(f"{expression} cannot be computed: {answer['error']}")
@@ -139,13 +138,18 @@ def _inline(part: str) -> str:
     return html.escape(part, quote=False)
 
 
-def quiz_block(source: str, language: str, class_name: str, options: Any, md: Any, **kwargs: Any) -> str:
+def fence(page_language: str, calculator: Calculator) -> dict[str, Any]:
+    """The fenced block, as SuperFences wants it named."""
+    return {"name": "quiz", "class": "quiz", "format": partial(quiz_block, page_language, calculator)}
+
+
+def quiz_block(page_language: str, calculator: Calculator, source: str, *_: Any, **__: Any) -> str:
     """Format one question, as SuperFences asks."""
     try:
         question = read(source)
-        found = answers(question)
+        found = answers(question, calculator)
         worked = checked(question, found)
-        words = WORDS[_language]
+        words = WORDS[page_language]
         if worked["kind"] == "choice":
             right = next(option["text"] for option in worked["options"] if option["right"])
             listed = " / ".join(option["text"] for option in worked["options"])
@@ -166,30 +170,3 @@ def quiz_block(source: str, language: str, class_name: str, options: Any, md: An
 
 def _shown(value: float) -> str:
     return f"{value:,.4g}" if value < 1e4 else f"{value:,.0f}"
-
-
-def questions(folder: Path) -> list[dict[str, Any]]:
-    """Every question of the pages in a folder."""
-    pages = sorted(folder.rglob("*.md"))
-    return [read(source) for page in pages for source in FENCE.findall(page.read_text(encoding="utf-8"))]
-
-
-_language = "zh"
-
-
-def on_config(config: Any) -> Any:
-    global _language
-    _language = config.theme["language"]
-    fences = config.mdx_configs.setdefault("pymdownx.superfences", {}).setdefault("custom_fences", [])
-    fences.append({"name": "quiz", "class": "quiz", "format": quiz_block})
-    return config
-
-
-def on_files(files: Any, config: Any) -> Any:
-    """Ask for everything that all questions need at once: one subprocess instead of one a question."""
-    try:
-        found = questions(Path(config.docs_dir))
-        with_calculator([expression for question in found for expression in expressions_of(question)])
-    except (QuizError, ComputationError):
-        pass  # it comes again, with the page's name
-    return files

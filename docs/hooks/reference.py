@@ -8,16 +8,13 @@ so are always fresh. (The mkdocstrings plugin, tried first, added a third to the
 
 import ast
 import difflib
-import functools
 import re
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from computed import ROOT, source_digest
-from mkdocs.exceptions import PluginError
+from project import ROOT, PageError
 
 PACKAGE = ROOT / "roofline_calc"
 DIRECTIVE = re.compile(r"^::: (?P<name>\w+)[ ]*\n(?P<own>(?:[ ]*\n|[ ]{4}[^\n]*\n)*)", re.MULTILINE)
@@ -31,7 +28,7 @@ OF_MEMBER = re.compile(r"^\.(\w+) (.+)\n?", re.MULTILINE)
 VERBATIM = re.compile(r"``.+?``|\$[^$]+\$|`(?P<name>[\w.]+)`|`[^`]*`|\*")
 
 
-class UnknownNameError(Exception):
+class UnknownNameError(PageError):
     """A page names what is not public."""
 
 
@@ -50,11 +47,6 @@ class Entry:
 
 def public() -> dict[str, Entry]:
     """Every public name of the package, as the sources are now."""
-    return _public(source_digest())
-
-
-@functools.lru_cache(maxsize=1)
-def _public(digest: str) -> dict[str, Entry]:
     entries = {}
     for statement in ast.walk(_parse("__init__")):
         if isinstance(statement, ast.ImportFrom) and statement.level == 1 and statement.module:
@@ -117,13 +109,13 @@ def _class(node: ast.ClassDef, bases: list[ast.ClassDef]) -> Entry:
         part.target.id: _parameter(ast.arg(part.target.id, part.annotation), part.value)
         for kind in (*reversed(bases), node)
         for part in kind.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)
-    }  # fmt: skip
+    }
     keyword_only = any("kw_only=True" in ast.unparse(mark) for mark in node.decorator_list)
     members = {
         part.name: _function(part, method=True)
         for kind in (node, *bases)
         for part in kind.body if isinstance(part, ast.FunctionDef) and not part.name.startswith("_")
-    }  # fmt: skip
+    }
     signature = _call(node.name, ["*"] * keyword_only + list(fields.values()), "")
     sections = [block for kind in bases for block in _blocks(ast.get_docstring(kind) or "") if SECTION.match(block)]
     doc = "\n\n".join([ast.get_docstring(node) or "", *sections])
@@ -236,27 +228,31 @@ def _prose(text: str, address: Callable[[str], str | None]) -> str:
     return VERBATIM.sub(replace, " ".join(text.split()))
 
 
-# ------------------------------------------------------------------------------- MkDocs
+def written(
+    markdown: str, here: str, docs: Path, language: str, entries: Callable[[], dict[str, Entry]]
+) -> str:
+    """The page with an entry in place of each directive.
 
+    Args:
+        here: the page's name. docs: the folder of all pages, which the entries link to.
 
-def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    Raises:
+        UnknownNameError: the package has no such public name.
+    """
     if not DIRECTIVE.search(markdown + "\n"):
         return markdown
-    here, home, entries = page.file.src_uri, _homes(Path(config.docs_dir)), public()
+    home, known = _homes(docs), entries()
 
     def address(name: str) -> str | None:
         owner, _, member = name.partition(".")
-        if owner not in home or (member and member not in entries[owner].members):
+        if owner not in home or (member and member not in known[owner].members):
             return None
         return f"#{name}" if home[owner] == here else f"{home[owner]}#{name}"
 
     def write(directive: re.Match[str]) -> str:
-        return entry(directive["name"], textwrap.dedent(directive["own"]), config.theme["language"], address, entries)
+        return entry(directive["name"], textwrap.dedent(directive["own"]), language, address, known)
 
-    try:
-        return DIRECTIVE.sub(write, markdown + "\n")
-    except UnknownNameError as error:
-        raise PluginError(f"{Path(page.file.abs_src_path).relative_to(ROOT)}: {error}") from error
+    return DIRECTIVE.sub(write, markdown + "\n")
 
 
 def _homes(docs: Path) -> dict[str, str]:
@@ -264,4 +260,4 @@ def _homes(docs: Path) -> dict[str, str]:
     return {
         name: page.name for page in docs.glob("*.md")
         for name in re.findall(r"^::: (\w+)", page.read_text(encoding="utf-8"), re.MULTILINE)
-    }  # fmt: skip
+    }

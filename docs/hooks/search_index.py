@@ -9,10 +9,9 @@ import hashlib
 import json
 import logging
 from pathlib import Path
-from typing import Any
 
 import jieba
-from computed import ROOT, kept
+from project import ROOT, kept
 
 TEXTS = {".md", ".ipynb", ".py", ".yml"}  # whatever puts text on a page
 UNUSED = "\ue000"  # stands for all the words left out; a private character, so in no text
@@ -45,22 +44,13 @@ def characters_of(folders: list[Path]) -> frozenset[str]:
     )
 
 
-_given: Path | None = None
+def use(path: Path) -> None:
+    """Have jieba cut by a dictionary."""
+    jieba.setLogLevel(logging.WARNING)
+    jieba.set_dictionary(str(path))
 
 
-def on_config(config: Any) -> Any:
-    global _given
-    if config.theme["language"] == "zh":
-        jieba.setLogLevel(logging.WARNING)
-        path = dictionary(characters_of([Path(config.docs_dir), ROOT / "docs" / "hooks"]))
-        if path != _given:  # or jieba would load it once more
-            jieba.set_dictionary(str(path))
-            _given = path
-    return config
-
-
-def on_post_build(config: Any) -> None:
+def lighten(index: Path) -> None:
     """Every page loads the index: a Chinese character of three bytes is lighter than an escape of six, gzipped too."""
-    index = Path(config.site_dir) / "search" / "search_index.json"
     entries = json.loads(index.read_text(encoding="utf-8"))
     index.write_text(json.dumps(entries, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")

@@ -5,9 +5,9 @@ import random
 from dataclasses import replace
 from typing import Any
 
-import explorer_code
+import explorer_js
 import pytest
-from explorer_code import LIMITS, MASKS, SHAPE_FIELDS, TRAFFICS, WIDTH_FIELDS
+from explorer_js import LIMITS, MASKS, SHAPE_FIELDS, TRAFFICS, WIDTH_FIELDS
 from support import ROOT
 
 from roofline_calc import ACCELERATORS, MODELS, QWEN, Precision, analyse, attainable, crossings
@@ -15,7 +15,7 @@ from roofline_calc.analysis import Roofs
 
 
 def test_the_catalogue_is_given_whole():
-    presets = explorer_code.presets()
+    presets = explorer_js.presets()
     assert list(presets["models"]) == list(MODELS)
     for key, card in ACCELERATORS.items():
         for dtype, roofs in presets["accelerators"][key]["roofs"].items():
@@ -45,7 +45,7 @@ def random_state(random_: random.Random) -> dict[str, Any]:
     state["query_tokens"] = random_.choice(
         [1, state["context"], _between(random_, "query_tokens", state["context"] if causal else None)]
     )
-    state["dtype"] = random_.choice(list(explorer_code.roofs_of(ACCELERATORS[state["accelerator"]])))
+    state["dtype"] = random_.choice(list(explorer_js.roofs_of(ACCELERATORS[state["accelerator"]])))
     return state
 
 
@@ -129,7 +129,7 @@ def test_python_refuses_what_the_explorer_refuses():
 def test_the_snippet_is_the_first_state():
     namespace: dict[str, Any] = {}
     exec(compile((ROOT / "snippets" / "explorer.py").read_text(encoding="utf-8"), "explorer.py", "exec"), namespace)
-    start = explorer_code.DEFAULTS
+    start = explorer_js.DEFAULTS
     assert namespace["model"] is MODELS[start["model"]]
     found = expected(start)
     assert namespace["report"].seconds == found["seconds"] == pytest.approx(29.5e-3, rel=2e-3)  # §3.3 of the lesson

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import explorer_code
+import explorer_js
 import pytest
 from chromium import SCHEMES, violations
 from playwright.sync_api import Page, expect
@@ -330,7 +330,7 @@ def test_the_chart_has_the_axes_of_the_static_ones():
     # The static chart's heights follow the card: 0.75 of the slope's left end, 3.15 of the flat roof.
     assert (round(0.75 * 0.4 * 1.008, 1), round(3.15 * 165.2)) == (0.3, 520)
     assert "0.75 * low * bandwidth / 1e12, 3.15 * peak / 1e12" in figure
-    assert set(explorer_code.SHAPE_FIELDS) <= set(MODELS["qwen2.5-7b"].__dataclass_fields__)
+    assert set(explorer_js.SHAPE_FIELDS) <= set(MODELS["qwen2.5-7b"].__dataclass_fields__)
 
 
 @both_languages

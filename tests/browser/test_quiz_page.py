@@ -2,8 +2,8 @@
 
 import re
 
+import pages
 import pytest
-import quiz
 from chromium import SCHEMES, violations
 from playwright.sync_api import Page, expect
 from support import LANGUAGES, ROOT
@@ -122,7 +122,7 @@ def test_without_javascript_the_answers_unfold(watch, language):
 @both_languages
 def test_axe_finds_nothing_in_answered_questions(watch, language):
     page = watch.open(language, "lesson")
-    for name in quiz.questions(ROOT / "docs" / language):
+    for name in pages.questions(ROOT / "docs" / language):
         question = asked(page, name["id"])
         question.get_by_role("button").click()
         question.locator("details").evaluate("d => d.open = true")

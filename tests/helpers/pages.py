@@ -2,12 +2,14 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import expressions
 import quiz
 from support import ROOT
 
+FENCE = re.compile(r"^```quiz\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DOCS = ROOT / "docs"
 
 
@@ -26,11 +28,17 @@ def fields(language: str, page: str) -> list[str]:
         return ""
 
     text = (DOCS / language / page).read_text(encoding="utf-8")
-    expressions._substitute(text, collect, collect)
-    for question in map(quiz.read, quiz.FENCE.findall(text)):
-        fields = [field for prose in quiz._prose(question) for field in expressions.FIELD.findall(prose)]
+    expressions.substitute(text, collect, collect)
+    for question in map(quiz.read, FENCE.findall(text)):
+        fields = [field for prose in quiz.prose_of(question) for field in expressions.FIELD.findall(prose)]
         found += [" ".join(field.split()) for field in fields]
     return found
+
+
+def questions(folder: Path) -> list[dict[str, Any]]:
+    """Every question of the pages in a folder."""
+    found = sorted(folder.rglob("*.md"))
+    return [quiz.read(source) for page in found for source in FENCE.findall(page.read_text(encoding="utf-8"))]
 
 
 PARTS = re.compile(

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import Any
 
-import explorer_code
+import explorer_js
 import pytest
 import symbolic
 from support import mkdocs_build
@@ -73,7 +73,8 @@ def test_a_formula_that_changes_changes_the_javascript(copy):
 
     def generated() -> str:
         done = subprocess.run(
-            [sys.executable, "docs/hooks/explorer_code.py"], cwd=copy, env=os.environ | {"PYTHONPATH": str(copy)},
+            [sys.executable, "docs/hooks/programs/explorer_js.py"],
+            cwd=copy, env=os.environ | {"PYTHONPATH": str(copy)},
             capture_output=True, text=True, encoding="utf-8", check=True,
         )
         code: str = json.loads(done.stdout)["calc.js"]
@@ -85,6 +86,6 @@ def test_a_formula_that_changes_changes_the_javascript(copy):
     source.write_text(text.replace("flops=2 * M * K * N", "flops=3 * M * K * N"), encoding="utf-8")
     after = generated()
     lm_head = '"flops": {}*batch*hidden*vocab'
-    structures = len(explorer_code.structures())
+    structures = len(explorer_js.structures())
     assert [before.count(lm_head.format(factor)) for factor in (2, 3)] == [structures, 0]
     assert [after.count(lm_head.format(factor)) for factor in (2, 3)] == [0, structures]

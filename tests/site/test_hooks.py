@@ -1,9 +1,14 @@
 """The build's own functions, called without MkDocs."""
 
 import html
+import os
 import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
-import computed
+import calculator_process
 import expressions
 import jieba
 import languages
@@ -12,12 +17,13 @@ import outputs
 import pytest
 import search_index
 from bs4 import BeautifulSoup
+from calculator_process import Calculator
 from evaluate import evaluate
 from support import ROOT
 
 
 def fill(markdown: str, **options) -> str:
-    return expressions.fill(markdown, lambda fields: [evaluate(field) for field in fields], **options)
+    return expressions.fill(markdown, evaluate, **options)
 
 
 def test_a_number_shows_its_value_and_its_expression():
@@ -72,26 +78,99 @@ def test_an_expression_that_fails_names_its_line_and_its_cause(field, reason):
     assert str(failed.value).startswith(f"line 7: {{{{ {field} }}}} cannot be computed: {reason}")
 
 
-def test_the_digest_follows_the_sources(tmp_path, monkeypatch):
-    monkeypatch.setattr(computed, "ROOT", tmp_path)
-    (tmp_path / "snippets").mkdir()
-    module = tmp_path / "snippets" / "program.py"
-    module.write_text("print(1)")
-    assert computed.python("snippets/program.py") == "1\n"
-    module.write_text("print(2)")
-    assert computed.python("snippets/program.py") == "2\n"
-    (tmp_path / "snippets" / "notes.txt").write_text("not a source")
-    before = computed.source_digest()
-    (tmp_path / "snippets" / "data.toml").write_text("")
-    assert computed.source_digest() != before
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """A calculator over a copy of the sources, for a test to edit."""
+    for part in ("roofline_calc", "snippets", "docs/hooks/programs", "requirements"):
+        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(calculator_process, "ROOT", tmp_path)
+    calculator = Calculator()
+    yield calculator
+    calculator.close()
 
 
-def test_an_output_block_runs_python_and_nothing_else():
-    assert outputs.output_of("python -c 'print(7)'") == "7\n"
-    with pytest.raises(computed.ComputationError, match=r"^an output block holds one command .* not 'rm -rf site'$"):
-        outputs.output_of("rm -rf site")
-    with pytest.raises(computed.ComputationError, match=r"ended with status 3:\noh$"):
-        outputs.output_of("""python -c 'import sys; print("oh", file=sys.stderr); sys.exit(3)'""")
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_an_answer_follows_the_sources_from_one_build_to_the_next(elsewhere, tmp_path):
+    operators, program = tmp_path / "roofline_calc/operators.py", tmp_path / "snippets/program.py"
+    program.write_text("import roofline_calc; print(roofline_calc.gemm_intensity(256, 3584, 3584))")
+    elsewhere.look()
+    assert elsewhere.number("gemm_intensity(256, 3584, 3584)")["text"] == "224.0"
+    assert elsewhere.printed("python snippets/program.py") == "224.0\n"
+    edit(operators, "flops=2 * M * K * N", "flops=3 * M * K * N")
+    assert elsewhere.printed("python snippets/program.py") == "224.0\n"  # a build sees one state of the sources
+    elsewhere.look()
+    assert elsewhere.number("gemm_intensity(256, 3584, 3584)")["text"] == "336.0"
+    assert elsewhere.printed("python snippets/program.py") == "336.0\n"
+
+
+def test_a_comment_changes_no_number_but_a_docstring_what_is_printed(elsewhere, tmp_path, monkeypatch):
+    elsewhere.number("RIDGE")
+    asked = []
+    send = calculator_process.Process.send
+    monkeypatch.setattr(calculator_process.Process, "send", lambda self, q: asked.append(q["about"]) or send(self, q))
+    program = tmp_path / "snippets/program.py"
+    program.write_text("import roofline_calc.operators as o; print(o.Cost.bytes.__doc__)")
+    edit(tmp_path / "roofline_calc/operators.py", '"""All the traffic, in bytes."""', '"""Traffic."""  # all of it')
+    elsewhere.look()
+    elsewhere.number("RIDGE")
+    assert elsewhere.printed("python snippets/program.py") == "Traffic.\n"
+    assert asked == ["python snippets/program.py"]
+
+
+def test_what_was_computed_is_kept_for_the_next_build_of_the_same_sources(elsewhere, tmp_path):
+    counted = tmp_path / "snippets" / "counted.py"
+    counted.write_text("open('runs', 'a').write('.'); print('é')")
+    elsewhere.look()
+    other = Calculator()
+    assert [calculator.printed("python snippets/counted.py") for calculator in (elsewhere, other)] == ["é\n"] * 2
+    assert (tmp_path / "runs").read_text() == "."
+    other.close()
+
+
+def test_a_slow_answer_is_worked_out_by_one_of_the_builds_that_ask_at_once(elsewhere, tmp_path, monkeypatch):
+    monkeypatch.setitem(calculator_process.SLOW, "python snippets/slow.py", calculator_process.ALL)
+    (tmp_path / "snippets/slow.py").write_text("open('runs', 'a').write('.'); print(7)")
+    elsewhere.look()
+    other = Calculator()
+    first, second = (calculator.begin("python snippets/slow.py") for calculator in (elsewhere, other))
+    assert (first.result(), second.result()) == ("7\n", "7\n")
+    assert (tmp_path / "runs").read_text() == "."
+    other.close()
+
+
+def test_a_slow_answer_that_no_longer_matters_does_not_come_in_the_next_ones_place(elsewhere, tmp_path, monkeypatch):
+    monkeypatch.setitem(calculator_process.SLOW, "python snippets/slow.py", calculator_process.ALL)
+    slow = tmp_path / "snippets/slow.py"
+    for number in (1, 2):
+        slow.write_text(f"print({number})")
+        elsewhere.look()
+        pending = elsewhere.begin("python snippets/slow.py")  # the first is never waited for: its build has failed
+    assert pending.result() == "2\n"
+
+
+def test_an_output_block_runs_python_and_nothing_else(calculator):
+    assert calculator.printed("python -c 'print(7)'") == "7\n"
+    for command, reason in {
+        "rm -rf site": r"^an output block holds one command .* not 'rm -rf site'$",
+        """python -c 'import sys; print("oh", file=sys.stderr); sys.exit(3)'""": r"ended with status 3:\noh$",
+        "python -m roofline_calc nonsense": r"ended with status 2:\nroofline-calc: command 'nonsense' is none of",
+        "python snippets/gone.py": r"ended with status 1:\n(.|\n)*gone\.py",
+    }.items():
+        with pytest.raises(calculator_process.ComputationError, match=reason):
+            calculator.printed(command)
+
+
+def test_the_process_may_end_over_a_question_and_answers_the_next(elsewhere, tmp_path):
+    (tmp_path / "snippets/ends.py").write_text("import os; os._exit(1)")
+    elsewhere.look()
+    with pytest.raises(calculator_process.ComputationError, match="ended before it had answered"):
+        elsewhere.printed("python snippets/ends.py")
+    assert elsewhere.number("RIDGE")["text"] == "165"
 
 
 def test_maths_becomes_mathml():
@@ -122,19 +201,6 @@ def test_twins_link_to_each_other_and_keep_the_page():
     assert [twin["link"] for twin in languages.twins("./", "zh", "https://site.example/")] == [".", "en/"]
 
 
-def test_what_was_computed_is_kept_for_the_next_build_of_the_same_sources(tmp_path, monkeypatch):
-    monkeypatch.setattr(computed, "ROOT", tmp_path)
-    (tmp_path / "snippets").mkdir()
-    counted = tmp_path / "snippets" / "counted.py"
-    counted.write_text("open('runs', 'a').write('.'); print('é')")
-    for _ in range(2):
-        monkeypatch.setattr(computed, "_runs", {})  # as in a new process
-        assert computed.python("snippets/counted.py") == "é\n"
-    assert (tmp_path / "runs").read_text() == "."
-    counted.write_text("print(2)")
-    assert computed.python("snippets/counted.py") == "2\n"
-
-
 def test_a_part_of_the_dictionary_cuts_the_pages_as_the_whole_does():
     text = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "zh").glob("*.md")))
     runs = re.findall(r"[\u4e00-\u9fff]+", text)
@@ -146,11 +212,21 @@ def test_a_part_of_the_dictionary_cuts_the_pages_as_the_whole_does():
     assert len(part.FREQ) < len(whole.FREQ) / 3
 
 
-def test_a_command_prints_the_same_run_among_others_as_alone():
-    commands = ["python snippets/own_model.py", "python -m roofline_calc ops --help", "python snippets/calculator.py"]
-    together = outputs.run_ahead(commands)
-    assert together == {command: computed.python(*command.split()[1:]) for command in commands}
-    assert outputs.run_ahead([*commands, "python -m roofline_calc nonsense"]) == {}  # then each is run alone
+def test_a_command_prints_the_same_in_the_shared_process_as_in_one_of_its_own(calculator):
+    for command in (
+        "python snippets/own_model.py", "python -m roofline_calc ops --help", "python snippets/calculator.py",
+    ):
+        alone = subprocess.run(
+            [sys.executable, *command.split()[1:]], cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)},
+            capture_output=True, text=True, encoding="utf-8", check=True,
+        )
+        assert calculator.printed(command) == alone.stdout
+
+
+def test_the_maths_font_does_not_say_when_it_was_made(monkeypatch):
+    first = maths.cut(frozenset("I"))
+    monkeypatch.setattr("time.time", lambda: 4e9)
+    assert maths.cut(frozenset("I")) == first
 
 
 def test_columns_become_a_table():

@@ -4,7 +4,7 @@ import re
 
 import pages
 import pytest
-from quiz import QuizError, answers, checked, expressions_of, prose, questions, read
+from quiz import QuizError, answers, checked, expressions_of, prose, read
 from support import LANGUAGES, ROOT, mkdocs_build
 
 QUESTION = """\
@@ -37,16 +37,22 @@ say = 'No.'
 """
 
 
-def worked_out(source: str):
-    question = read(source)
-    return checked(question, answers(question))
+@pytest.fixture
+def worked_out(calculator):
+    """A question's source as quiz.js gets it."""
+
+    def work_out(source: str):
+        question = read(source)
+        return checked(question, answers(question, calculator))
+
+    return work_out
 
 
-def test_a_question_is_worked_out():
+def test_a_question_is_worked_out(worked_out, calculator):
     found = worked_out(QUESTION)
     assert (found["answer"], found["slips"][0]["value"]) == (224, 112)
     assert expressions_of(read(QUESTION))[-1] == "RIDGE"
-    assert prose("`a < b` and \\(I\\), **so** {{ RIDGE }}", answers(read(QUESTION))) == (
+    assert prose("`a < b` and \\(I\\), **so** {{ RIDGE }}", answers(read(QUESTION), calculator)) == (
         '<code>a &lt; b</code> and <span class="arithmatex">\\(I\\)</span>, <strong>so</strong> 165'
     )
     assert [option["right"] for option in worked_out(CHOICE)["options"]] == [True, False]
@@ -65,7 +71,7 @@ def test_a_question_is_worked_out():
         (CHOICE, ">= RIDGE'\nsay = 'No.'", "< RIDGE'\nright = true", "c: one option must be right"),
     ],
 )
-def test_a_question_with_which_the_calculator_disagrees_is_refused(source, old, new, reason):
+def test_a_question_with_which_the_calculator_disagrees_is_refused(worked_out, source, old, new, reason):
     assert old in source
     with pytest.raises(QuizError, match=reason):
         worked_out(source.replace(old, new))
@@ -88,7 +94,7 @@ def test_a_wrong_answer_stops_the_build(one_page, tmp_path, stated):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_lesson_asks_twelve_questions_and_more_in_its_sections(language):
-    found = questions(ROOT / "docs" / language)
+    found = pages.questions(ROOT / "docs" / language)
     assert len(found) == len({question["id"] for question in found}) >= 12
     assert {question["kind"] for question in found} == {"number", "choice"}
     assert all(question["slip"] for question in found if question["kind"] == "number")

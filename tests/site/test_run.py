@@ -9,10 +9,10 @@ import sys
 import zipfile
 
 import pages
+import pyodide
 import pytest
 import runner
-import runtime
-from mkdocs.exceptions import PluginError
+from project import PageError
 from support import LANGUAGES, PAGES, ROOT, ROOTS
 
 NOTE = "only the standard library"
@@ -85,12 +85,12 @@ def test_an_unknown_module_says_what_there_is(capsys):
 
 
 def test_the_archive_has_all_that_the_programs_import_and_read():
-    archive = zipfile.ZipFile(io.BytesIO(runtime.programs()))
+    archive = zipfile.ZipFile(io.BytesIO(pyodide.programs()))
     assert archive.testzip() is None
     needed = {path.relative_to(ROOT).as_posix() for path in (ROOT / "roofline_calc").iterdir() if path.is_file()}
     needed |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "snippets" / "own").iterdir()}
     assert set(archive.namelist()) == needed | {"runner.py"}
-    assert runtime.programs() == runtime.programs()
+    assert pyodide.programs() == pyodide.programs()
 
 
 def test_both_languages_share_one_copy(site):
@@ -107,7 +107,7 @@ def test_the_files_are_pyodides_own(site):
     assert gzip.decompress((served / "pyodide.asm.wasm.gz").read_bytes()) == (package / "pyodide.asm.wasm").read_bytes()
     for old, new in (("pyodide.mjs", "pyodide.js"), ("pyodide.asm.mjs", "pyodide.asm.js"), ("python_stdlib.zip",) * 2):
         assert (served / new).read_bytes() == (package / old).read_bytes()
-    assert runtime.version() in (served / "NOTICE.txt").read_text(encoding="utf-8")
+    assert pyodide.version() in (served / "NOTICE.txt").read_text(encoding="utf-8")
 
 
 def test_the_first_run_fetches_what_the_lesson_says(site):
@@ -120,9 +120,9 @@ def test_the_first_run_fetches_what_the_lesson_says(site):
 
 
 def test_without_pyodide_the_build_stops_and_names_the_cure(monkeypatch, tmp_path):
-    monkeypatch.setattr(runtime, "PYODIDE", tmp_path)
-    with pytest.raises(PluginError, match=r"node_modules/pyodide.* is missing.*`npm ci --ignore-scripts`"):
-        runtime.version()
+    monkeypatch.setattr(pyodide, "PYODIDE", tmp_path)
+    with pytest.raises(PageError, match=r"node_modules/pyodide.* is missing.*`npm ci --ignore-scripts`"):
+        pyodide.version()
 
 
 def test_the_lock_file_names_no_registry_and_pins_what_package_json_pins():

@@ -8,14 +8,12 @@ import gzip
 import io
 import json
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from computed import ROOT, kept
 from languages import SITES
-from mkdocs.exceptions import PluginError
-from mkdocs.structure.files import File
 from mkdocs.utils import get_relative_url
+from project import ROOT, PageError, kept
 
 PYODIDE = ROOT / "node_modules" / "pyodide"
 FOLDER = "assets/pyodide/"
@@ -33,11 +31,11 @@ def version() -> str:
     """The version of Pyodide that is installed.
 
     Raises:
-        PluginError: none is.
+        PageError: none is.
     """
     package = PYODIDE / "package.json"
     if not package.is_file():
-        raise PluginError(
+        raise PageError(
             "node_modules/pyodide, which runs the pages' programs in the browser, is missing. `make serve` and "
             "`make build` install it; so does `npm ci --ignore-scripts`, where there is no npm after "
             "`pip install -r requirements/npm.txt`."
@@ -64,7 +62,7 @@ def programs() -> bytes:
 
 def address(language: str) -> str:
     """A script that tells a language's pages where Python lies, what is fetched of it, and that it has no packages."""
-    up = get_relative_url(FOLDER, f"{SITES[language][2]}assets/")
+    up = get_relative_url(FOLDER, f"{SITES[language].folder}assets/")
     size = compressed().stat().st_size + (PYODIDE / LIBRARY).stat().st_size
     info = json.loads((PYODIDE / "pyodide-lock.json").read_text(encoding="utf-8"))["info"]
     return (
@@ -74,20 +72,19 @@ def address(language: str) -> str:
     )
 
 
-def on_files(files: Any, config: Any) -> Any:
-    language = config.theme["language"]
-    files.append(File.generated(config, "assets/runtime.js", content=address(language)))
-    if SITES[language][2]:
-        return files
-    served = {new: PYODIDE / old for old, new in SCRIPTS.items()}
-    served |= {f"{WASM}.gz": compressed(), LIBRARY: PYODIDE / LIBRARY}
-    for name, path in served.items():
-        files.append(File.generated(config, FOLDER + name, abs_src_path=str(path)))
-    files.append(File.generated(config, FOLDER + "programs.zip", content=programs()))
-    files.append(File.generated(config, FOLDER + "NOTICE.txt", content=NOTICE.format(version=version())))
-    return files
+def files(language: str) -> Iterator[tuple[str, bytes | Path]]:
+    """Each file of a language's site, and its content or where that lies; Python itself comes with the first site."""
+    yield "assets/runtime.js", address(language).encode()
+    if SITES[language].folder:
+        return
+    for old, new in SCRIPTS.items():
+        yield FOLDER + new, PYODIDE / old
+    yield f"{FOLDER}{WASM}.gz", compressed()
+    yield FOLDER + LIBRARY, PYODIDE / LIBRARY
+    yield FOLDER + "programs.zip", programs()
+    yield FOLDER + "NOTICE.txt", NOTICE.format(version=version()).encode()
 
 
-def on_page_content(content: str, page: Any, config: Any, files: Any) -> str:
+def mounted(content: str) -> str:
     """Have run.js come to the marked listings, and keep them out of the search index, which each first view fetches."""
     return content.replace(BLOCK, f'{BLOCK} data-mount="run" data-search-exclude')

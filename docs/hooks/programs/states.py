@@ -21,14 +21,14 @@ LIMITS: dict[str, tuple[float, float]] = {
     "weights": (0.125, 16), "activations": (0.125, 16), "kv": (0.125, 16),
     "hidden": (1, 2**20), "layers": (1, 2**10), "n_q": (1, 2**12), "n_kv": (1, 2**12), "head_dim": (1, 2**12),
     "intermediate": (1, 2**20), "vocab": (1, 2**24),
-}  # fmt: skip
+}
 WIDTH_FIELDS = ("weights", "activations", "kv")
 SHAPE_FIELDS = ("hidden", "layers", "n_q", "n_kv", "head_dim", "intermediate", "vocab")
 
 DEFAULTS: dict[str, Any] = {  # as in snippets/explorer.py
     "model": "qwen2.5-7b", "accelerator": "rtx-4090", "dtype": "bf16", "mask": "causal", "traffic": "q+kv+o",
     "batch": 256, "context": 512, "query_tokens": 1, "weights": 2, "activations": 2, "kv": 2,
-}  # fmt: skip
+}
 
 State = dict[str, Any]
 MODEL = MODELS[DEFAULTS["model"]]
@@ -107,7 +107,7 @@ def _shown(state: State) -> Iterator[float]:
     kernels = model.matrix_kernels(
         {(query_tokens, context): settings["batch"]},
         mask=settings["mask"], traffic=settings["traffic"], precision=WIDTHS,
-    )  # fmt: skip
+    )
     yield kernels[state["operator"]].intensity
     if layer := LAYERS.get(state["operator"]):
         crossing = layer.crossing(CARD.ridge(), WIDTHS)

@@ -1,12 +1,10 @@
-"""Evaluate replacement fields with the names of roofline_calc: a JSON list in, a JSON list out.
+"""Evaluate replacement fields of f-strings with the names of roofline_calc.
 
-Run by the build in a subprocess. For the field ``expression:format`` of an f-string the answer is
-``{"text": …, "value": …, "expression": …}``, with ``"state"`` where the explorer can show it, or ``{"error": …}``.
+For the field ``expression:format`` of an f-string the answer is ``{"text": …, "value": …, "expression": …}``, with
+``"state"`` where the explorer can show it, or ``{"error": …}``.
 """
 
 import ast
-import json
-import sys
 from typing import Any
 
 import states
@@ -40,6 +38,3 @@ def _value(expression: ast.expr) -> Any:
 def _eval(tree: ast.Expression) -> Any:
     return eval(compile(ast.fix_missing_locations(tree), "<page>", "eval"), dict(NAMES))
 
-
-if __name__ == "__main__":
-    print(json.dumps([evaluate(field) for field in json.load(sys.stdin)]))
