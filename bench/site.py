@@ -54,10 +54,25 @@ def build(root: Path, *options: str) -> float:
 def without_hooks(root: Path) -> None:
     """Turn a copy into the same pages with the stock theme, one configuration for each language."""
     settings = (root / "mkdocs.yml").read_text(encoding="utf-8")
-    settings = re.sub(r"^hooks:\n(?:  - .*\n)+", "", settings, flags=re.MULTILINE)
+    settings = re.sub(r"^hooks:.*\n", "", settings, flags=re.MULTILINE)
     ours = r"^(?:  custom_dir|  logo|  favicon|  alternate|extra_css|extra_javascript):.*\n"
     settings = re.sub(ours, "", settings, flags=re.MULTILINE)
     (root / "mkdocs.yml").write_text(settings, encoding="utf-8")
+
+
+def without_questions(root: Path) -> Path:
+    """A copy without the questions: they insist on the formulas as they are."""
+    for page in root.glob("docs/??/*.md"):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(re.sub(r"^```quiz\n.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL), encoding="utf-8")
+    return root
+
+
+def importing(module: str) -> float:
+    """Seconds that a module's import adds to MkDocs'."""
+    idle = "import mkdocs.commands.build, material"
+    times = [[_seconds([sys.executable, "-c", code]) for code in (idle, f"{idle}, {module}")] for _ in range(TIMES)]
+    return statistics.median(more - less for less, more in times)
 
 
 def medians(*measures: partial[float]) -> list[float]:
@@ -81,7 +96,7 @@ def _seconds(command: list[str]) -> float:
 
 
 REBUILD = """
-import time
+import sys, time
 from pathlib import Path
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
@@ -91,26 +106,38 @@ def once():
     config = load_config("mkdocs.yml", site_dir="site")
     config.plugins.on_startup(command="serve", dirty=False)
     build(config)
-    config.plugins.on_shutdown()
     return time.perf_counter() - start
 
-first, again = once(), []
-page = Path("docs/zh/lesson.md")
-for i in range(3):
-    page.write_text(page.read_text(encoding="utf-8") + "\\n多一句话。\\n", encoding="utf-8")
-    again.append(once())
-print(first, sorted(again)[1])
+edits = {"nothing yet": None, **EDITS}
+for what, edit in edits.items():
+    seconds = []
+    for turn in range(3 if edit else 1):
+        if edit:
+            path, old, new = edit
+            page = Path(path)
+            text = page.read_text(encoding="utf-8")
+            assert old in text, old
+            page.write_text(text.replace(old, new + old, 1), encoding="utf-8")
+        seconds.append(once())
+    print(what, sorted(seconds)[len(seconds) // 2], sep="\\t")
 """
+EDITS = {  # what is put before what, in which file; each is made three times
+    "a sentence of the Chinese lesson": ("docs/zh/lesson.md", "\n## ", "\n多一句话。\n"),
+    "a sentence of the English lesson": ("docs/en/lesson.md", "\n## ", "\nOne more sentence.\n"),
+    "a formula": ("roofline_calc/operators.py", "2 * M * K * N", "2 * "),
+    "a chart's program": ("snippets/figures.py", "def operators(", "CONTEXTS = 2048\n\n\n"),
+    "a docstring of the calculator": ("roofline_calc/roofline.py", "The two roofs", "Of both: "),
+}
 
 
-def rebuild(root: Path) -> tuple[float, float]:
-    """Seconds of the first build of a process, and of one after a sentence was added, as under `mkdocs serve`."""
+def rebuilds(root: Path) -> dict[str, float]:
+    """Seconds of a process's first build and of those after each edit, both languages, as under `mkdocs serve`."""
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", REBUILD], cwd=root, env=environment, capture_output=True, text=True, check=True
-    )
-    first, again = map(float, done.stdout.split())
-    return first, again
+    program = REBUILD.replace("EDITS", repr(EDITS))
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return {what: float(seconds) for what, seconds in (line.split("\t") for line in done.stdout.splitlines())}
 
 
 def grown(copies: int) -> float:
@@ -195,14 +222,15 @@ def main() -> None:
         show("clean build of both languages", f"{built:.1f} s")
         show("  the first one in a clone, nothing computed yet", f"{first:.1f} s, {first / built:.2f} of that")
         show("  ratio to the same pages, stock theme, no hooks", f"{built / bare:.2f}")
+        show("  of which importing mkdocs-jupyter", f"{importing('mkdocs_jupyter.plugin'):.2f} s")
         pages = len(list((mine / "site").rglob("index.html")))
         show(f"  for each of {pages} pages", f"{built / pages * 1e3:.0f} ms")
         for language, folder in zip(LANGUAGES, ("", "en/"), strict=True):
             weight, requests, foreign = first_view(mine / "site", f"{folder}lesson/")
             show(f"the lesson's first view ({language}), gzipped", f"{weight / 1e3:.0f} KB in {requests} requests, "
                  f"{foreign} of them to third parties")
-        first, again = rebuild(mine)
-        show("rebuild after a prose edit, both languages", f"{again:.2f} s, {again / first:.2f} of the first build")
+        for what, seconds in rebuilds(without_questions(mine)).items():
+            show(f"a server's rebuild, {what} edited", f"{seconds:.2f} s, {seconds / built:.2f} of a clean one")
     each = [grown(copies) for copies in COPIES]
     for copies, seconds in zip(COPIES, each, strict=True):
         show(f"build time for each lesson, {copies} of them", f"{seconds:.2f} s, {seconds / each[1]:.2f} of that at 4")
