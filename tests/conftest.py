@@ -12,9 +12,8 @@ import pytest
 from browsers import missing, not_run
 from calculator_process import Calculator
 from filelock import FileLock
-from support import LANGUAGES, ROOT, Server, mkdocs_build
+from support import LANGUAGES, ROOT, Server, copy_into, mkdocs_build
 
-SITE_PARTS = ("docs", "roofline_calc", "snippets", "mkdocs.yml", "mkdocs.en.yml")
 PLACE = pytest.StashKey[tuple[Path, str]]()  # the folder that holds the site, and the address at which it is served
 
 
@@ -81,18 +80,6 @@ def calculator() -> Iterator[Calculator]:
 def oracles() -> Any:
     """Values worked out with exact rational arithmetic by other hands than the calculator's."""
     return json.loads((ROOT / "tests" / "calculator" / "oracles.json").read_text(encoding="utf-8"))
-
-
-def copy_into(folder: Path) -> Path:
-    """Copy all that the build reads."""
-    for part in SITE_PARTS:
-        source = ROOT / part
-        if source.is_dir():
-            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(source, folder / part)
-    (folder / "node_modules").symlink_to(ROOT / "node_modules")
-    return folder
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import http.server
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -15,17 +16,30 @@ LANGUAGES = ("zh", "en")
 ROOTS = {"zh": "", "en": "en/"}  # of each language's site
 PAGES = sorted(path.name for path in (ROOT / "docs" / "zh").glob("*.md"))
 NOTEBOOKS = sorted(path.name for path in (ROOT / "docs" / "zh").glob("*.ipynb"))
+SITE_PARTS = ("docs", "roofline_calc", "snippets", "mkdocs.yml", "mkdocs.en.yml")
 
 
 def mkdocs_build(
-    root: Path, into: Path, site_url: str = "https://operator-roofline.example/"
+    root: Path, into: Path, site_url: str = "https://operator-roofline.example/", **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """`mkdocs build --strict` of the repository at root; the finished process, with its output as text."""
     return subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(into)],
         cwd=root, capture_output=True, text=True, encoding="utf-8",
-        env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "SITE_URL": site_url},
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "SITE_URL": site_url} | environment,
     )
+
+
+def copy_into(folder: Path) -> Path:
+    """Copy all that the build reads."""
+    for part in SITE_PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, folder / part)
+    (folder / "node_modules").symlink_to(ROOT / "node_modules")
+    return folder
 
 
 def drop_questions(root: Path) -> None:
