@@ -29,6 +29,7 @@ bench: .venv/test.done node_modules/.done  ## how fast the calculator and the si
 	$(VENV)/python bench/calculator.py
 	$(VENV)/python bench/site.py
 	$(VENV)/python bench/explorer.py
+	$(VENV)/python bench/tests.py
 
 lint: .venv/test.done
 	$(VENV)/ruff check .
