@@ -43,7 +43,7 @@ SLOW = {  # each in a process of its own, so that nothing waits behind it
 }
 ALL = Sources((), ("roofline_calc/*", "snippets/**/*"))
 SOURCES = {
-    "number": Sources(FORMULAS, (CATALOGUE,)),
+    "number": Sources(FORMULAS, (CATALOGUE, "snippets/explorer.py")),  # which tells where the explorer's knobs begin
     "dark": Sources((), ("roofline_calc/palette.py",)),
     "printed": ALL,  # --help shows docstrings
 }
