@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple
 from filelock import FileLock, Timeout
 from project import ROOT, PageError, write
 
+LIMIT = 60  # seconds for one answer: the slowest takes a few on a busy machine
 PROGRAM = "docs/hooks/programs/answer.py"
 CHARTS, EXPLORER = "python snippets/figures.py", "python docs/hooks/programs/explorer_js.py"
 
@@ -80,10 +82,14 @@ class Process:
         """
         assert self._running is not None
         assert self._running.stdout is not None
+        patience = threading.Timer(LIMIT, self._running.kill)
+        patience.start()
         line = self._running.stdout.readline()
+        patience.cancel()
         if not line:
             self.close()
-            raise ComputationError("the calculator's process ended before it had answered")
+            ended = "the calculator's process ended before it had answered"
+            raise ComputationError(f"{ended}, by itself or because it took over {LIMIT} seconds")
         said = json.loads(line)
         if "error" in said:
             raise ComputationError(said["error"])

@@ -165,6 +165,25 @@ def test_an_output_block_runs_python_and_nothing_else(calculator):
             calculator.printed(command)
 
 
+def test_an_endless_program_is_stopped_and_the_next_question_answered(elsewhere, tmp_path, monkeypatch):
+    monkeypatch.setattr(calculator_process, "LIMIT", 0.5)
+    (tmp_path / "snippets/endless.py").write_text("while True: pass")
+    elsewhere.look()
+    with pytest.raises(calculator_process.ComputationError, match=r"took over 0\.5 seconds"):
+        elsewhere.printed("python snippets/endless.py")
+    monkeypatch.setattr(calculator_process, "LIMIT", 60)
+    assert elsewhere.number("RIDGE")["text"] == "165"
+
+
+def test_a_program_leaves_the_next_one_as_it_found_the_process(elsewhere, tmp_path):
+    """It may change the folder, write past sys.stdout, and look for questions where there are none for it."""
+    rude = "import os, sys; os.chdir('/'); os.system('echo noise'); sys.path.clear(); print(sys.stdin.read() == '')"
+    (tmp_path / "snippets/rude.py").write_text(rude)
+    elsewhere.look()
+    assert elsewhere.printed("python snippets/rude.py") == "True\n"
+    assert elsewhere.printed("python snippets/own_model.py").startswith("my model: ")
+
+
 def test_the_process_may_end_over_a_question_and_answers_the_next(elsewhere, tmp_path):
     (tmp_path / "snippets/ends.py").write_text("import os; os._exit(1)")
     elsewhere.look()

@@ -44,11 +44,12 @@ def answer(ask: str, about: str) -> dict[str, Any]:
 
 def main() -> None:
     """Answer until there is nothing more to read."""
-    # What a program writes past sys.stdout must not come between the answers.
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    # What a program writes past sys.stdout must not come between the answers, nor may it read the questions.
+    questions, answers = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     seen = None
-    for line in sys.stdin:
+    for line in questions:
         question = json.loads(line)
         if question["sources"] != seen:
             forget_own_modules()

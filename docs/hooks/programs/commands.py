@@ -5,6 +5,7 @@ Most programs of the pages take less time than Python's start.
 
 import contextlib
 import io
+import os
 import runpy
 import shlex
 import subprocess
@@ -43,7 +44,7 @@ def _has_a_program(arguments: list[str]) -> bool:
 
 def _run(arguments: list[str]) -> tuple[int, str, str]:
     """Exit status, output and complaints of a program run in this process."""
-    argv, path = sys.argv, list(sys.path)
+    argv, path, folder = sys.argv, list(sys.path), Path.cwd()
     out, complaints = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(complaints):
         try:
@@ -64,6 +65,7 @@ def _run(arguments: list[str]) -> tuple[int, str, str]:
             status = 1
         finally:
             sys.argv, sys.path[:] = argv, path
+            os.chdir(folder)
     return status, out.getvalue(), complaints.getvalue()
 
 
