@@ -60,9 +60,7 @@ def test_a_number_that_the_explorer_does_not_show_has_none(field):
 
 
 def test_a_state_belongs_to_its_number_in_the_page():
-    html = expressions.fill(
-        "{{ gemm_intensity(1, 3584, 512):.4f }} {{ RIDGE }}", lambda fields: [evaluate(field) for field in fields]
-    )
+    html = expressions.fill("{{ gemm_intensity(1, 3584, 512):.4f }} {{ RIDGE }}", evaluate)
     shown, other = BeautifulSoup(html, "html.parser").select("data")
     assert shown["data-state"] == "batch=1&operator=k_proj"
     assert not other.has_attr("data-state")
