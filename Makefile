@@ -31,9 +31,10 @@ bench: .venv/test.done node_modules/.done  ## how fast the calculator and the si
 	$(VENV)/python bench/explorer.py
 	$(VENV)/python bench/tests.py
 
-lint: .venv/test.done
+lint: .venv/test.done node_modules/.done
 	$(VENV)/ruff check .
 	$(VENV)/mypy
+	PATH="$$PATH:$(CURDIR)/$(VENV)" npm run --silent lint
 
 notebook: .venv/test.done  ## bring the code of the lab's notebook up to date, run it here, and store it with its outputs
 	$(VENV)/python docs/notebook/lab_notebook.py

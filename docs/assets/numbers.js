@@ -4,17 +4,19 @@
 // meant as a decimal: that reading is in `else`.
 export function read(text) {
   const plain = text.normalize("NFKC").replace(/[\s_]/g, "").replace(/−/g, "-");
-  const [, sign, digits, exponent = "0", unit] = /^([+-]?)([\d.,]*\d[\d.,]*)(?:e([+-]?\d+))?(\D.*)?$/i.exec(plain) ?? [];
-  if (digits === undefined) return null;
+  const parts = /^([+-]?)([\d.,]*\d[\d.,]*)(?:e([+-]?\d+))?(\D.*)?$/i.exec(plain);
+  if (!parts) return null;
+  const [, sign, digits, exponent = "0", unit = ""] = parts;
   const number = withPoint(digits);
   if (number === null) return null;
   const value = (plainDigits) => Number(`${sign}${plainDigits}e${exponent}`);
-  return { value: value(number), else: value(digits.replace(",", ".")), unit: unit ?? "" };
+  return { value: value(number), else: value(digits.replace(",", ".")), unit };
 }
 
 // Of two kinds of separator the last one is the decimal; a lone comma is, unless it parts thousands.
 function withPoint(digits) {
-  const commas = digits.split(",").length - 1, points = digits.split(".").length - 1;
+  const commas = digits.split(",").length - 1;
+  const points = digits.split(".").length - 1;
   const thousands = (mark) => new RegExp(`^[1-9]\\d{0,2}(\\${mark}\\d{3})+$`);
   if (commas && points) {
     const [group, point] = digits.lastIndexOf(".") > digits.lastIndexOf(",") ? [",", "."] : [".", ","];
@@ -32,7 +34,7 @@ function withPoint(digits) {
 export function significant(value, digits = 4) {
   if (Math.abs(value) >= 1e21) return value.toExponential(digits - 1);
   const decimals = Number.isInteger(value) ? 0 : Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value))));
-  const [whole, fraction] = value.toFixed(Math.min(decimals, 100)).split(".");  // toLocaleString takes far longer
+  const [whole, fraction] = value.toFixed(Math.min(decimals, 100)).split("."); // toLocaleString takes far longer
   return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (fraction ? `.${fraction}` : "");
 }
 

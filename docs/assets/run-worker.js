@@ -2,10 +2,10 @@
 // docs/hooks/runner.py, which runs the reader's programs.
 import { folder, lock } from "./runtime.js";
 
-const LIMIT = 100_000;  // characters of output a program may show
+const LIMIT = 100_000; // characters of output a program may show
 
-// Pyodide asks for its files by fetch; what comes is counted. The WebAssembly lies there gzipped, so that it is as small
-// on any host.
+// Pyodide asks for its files by fetch; what comes is counted. The WebAssembly lies there gzipped, so that it is as
+// small on any host.
 const plainFetch = fetch;
 self.fetch = async (address, options) => {
   const packed = String(address).endsWith(".wasm");
@@ -14,7 +14,7 @@ self.fetch = async (address, options) => {
   const reader = answer.body.getReader();
   const counted = new ReadableStream({
     async pull(out) {
-      const { done, value } = await reader.read().catch(lost);  // before Pyodide finds its file broken
+      const { done, value } = await reader.read().catch(lost); // before Pyodide finds its file broken
       if (done) return out.close();
       postMessage({ kind: "progress", bytes: value.byteLength });
       out.enqueue(value);
@@ -43,7 +43,8 @@ WebAssembly.instantiateStreaming = (...source) => {
 
 async function start() {
   const [{ loadPyodide }, { default: createPyodideModule }, programs] = await Promise.all([
-    import(`${folder}pyodide.js`), import(`${folder}pyodide.asm.js`),
+    import(`${folder}pyodide.js`),
+    import(`${folder}pyodide.asm.js`),
     plainFetch(`${folder}programs.zip`).then((answer) => answer.arrayBuffer()),
   ]).catch(lost);
   const python = await loadPyodide({ indexURL: folder, lockFileContents: lock, createPyodideModule });
@@ -56,7 +57,8 @@ function printer() {
   const decoder = new TextDecoder();
   let left = LIMIT;
   return (bytes) => {
-    const text = decoder.decode(bytes, { stream: true }), room = left;
+    const text = decoder.decode(bytes, { stream: true });
+    const room = left;
     left -= text.length;
     if (room > 0) postMessage({ kind: "output", text: text.slice(0, room) });
     if (room >= 0 && left < 0) postMessage({ kind: "cut" });
@@ -64,9 +66,11 @@ function printer() {
   };
 }
 
-// No message arrives here while Python runs, and ending a busy worker takes Chromium two seconds. So each run has a leave,
-// an address that the page revokes to stop it. Python asks for signals all the time; the leave is looked up now and then.
-const EVERY = 50, SIGINT = 2;  // ms; interrupt
+// No message arrives here while Python runs, and ending a busy worker takes Chromium two seconds. So each run has a
+// leave, an address that the page revokes to stop it. Python asks for signals all the time; the leave is looked up now
+// and then.
+const EVERY = 50; // ms
+const SIGINT = 2;
 
 function gone(leave) {
   const look = new XMLHttpRequest();
@@ -79,15 +83,18 @@ function gone(leave) {
 }
 
 function signals(leave) {
-  let asked = 0, next = performance.now() + EVERY;
+  let asked = 0;
+  let next = performance.now() + EVERY;
   return {
     get 0() {
       if (asked++ % 16 || performance.now() < next) return 0;
       const stop = gone(leave);
-      next = stop ? Infinity : performance.now() + EVERY;  // once, or the traceback would be interrupted too
+      next = stop ? Infinity : performance.now() + EVERY; // once, or the traceback would be interrupted too
       return stop ? SIGINT : 0;
     },
-    set 0(_) { /* Python puts back what it has read */ },
+    set 0(_) {
+      /* Python puts back what it has read */
+    },
   };
 }
 
@@ -97,11 +104,12 @@ onmessage = async ({ data: { code, name, missing, leave } }) => {
     const python = await started;
     postMessage({ kind: "ready" });
     const write = printer();
-    python.setStdin({ stdin: () => null });  // input() finds the end of the file
+    python.setStdin({ stdin: () => null }); // input() finds the end of the file
     python.setStdout({ write });
     python.setStderr({ write });
-    python.setInterruptBuffer(gone(leave) ? undefined : signals(leave));  // a site's policy may forbid to look
-    const { run } = python.pyimport("runner"), from = performance.now();
+    python.setInterruptBuffer(gone(leave) ? undefined : signals(leave)); // a site's policy may forbid to look
+    const { run } = python.pyimport("runner");
+    const from = performance.now();
     const well = run(code, name, missing);
     postMessage({ kind: "done", well, ms: performance.now() - from });
   } catch (error) {

@@ -1,43 +1,68 @@
 // Run and edit a listing in its page. Python is fetched and started, in a worker, at the first press of "Run".
+import { button, html, inLanguage, write } from "./dom.js";
 import { size } from "./runtime.js";
 
 const WORDS = {
   zh: {
-    run: "运行", edit: "编辑", reset: "还原", stop: "停止", code: (name) => `编辑 ${name}`, output: (name) => `${name} 的输出`,
-    loading: (got, all) => `正在下载 Python，只需一次：${got} / ${all} MB`, starting: "正在启动 Python…", running: "正在运行…",
-    done: (ms) => `运行完毕，${ms} ms`, failed: "程序出错，原因在输出末尾。", stopped: "已停止。",
-    lost: "网络断了，Python 没有下载完。连上网再按「运行」。", broken: (why) => `Python 停了：${why}。再按「运行」会重新启动。`,
-    cut: "输出太长，后面的不再显示。", missing: "网页里只有 Python 标准库和 roofline_calc。",
+    run: "运行",
+    edit: "编辑",
+    reset: "还原",
+    stop: "停止",
+    code: (name) => `编辑 ${name}`,
+    output: (name) => `${name} 的输出`,
+    loading: (got, all) => `正在下载 Python，只需一次：${got} / ${all} MB`,
+    starting: "正在启动 Python…",
+    running: "正在运行…",
+    done: (ms) => `运行完毕，${ms} ms`,
+    failed: "程序出错，原因在输出末尾。",
+    stopped: "已停止。",
+    lost: "网络断了，Python 没有下载完。连上网再按「运行」。",
+    broken: (why) => `Python 停了：${why}。再按「运行」会重新启动。`,
+    cut: "输出太长，后面的不再显示。",
+    missing: "网页里只有 Python 标准库和 roofline_calc。",
   },
   en: {
-    run: "Run", edit: "Edit", reset: "Reset", stop: "Stop", code: (name) => `Edit ${name}`, output: (name) => `Output of ${name}`,
-    loading: (got, all) => `Fetching Python, this once: ${got} of ${all} MB`, starting: "Starting Python…", running: "Running…",
-    done: (ms) => `Finished in ${ms} ms`, failed: "It failed; the output ends with the reason.", stopped: "Stopped.",
-    lost: "The connection broke before all of Python was here. Once it is back, press Run again.", broken: (why) => `Python broke down: ${why}. Press Run to start it anew.`,
-    cut: "The output is too long; the rest is not shown.", missing: "In the page there are only Python's standard library and roofline_calc.",
+    run: "Run",
+    edit: "Edit",
+    reset: "Reset",
+    stop: "Stop",
+    code: (name) => `Edit ${name}`,
+    output: (name) => `Output of ${name}`,
+    loading: (got, all) => `Fetching Python, this once: ${got} of ${all} MB`,
+    starting: "Starting Python…",
+    running: "Running…",
+    done: (ms) => `Finished in ${ms} ms`,
+    failed: "It failed; the output ends with the reason.",
+    stopped: "Stopped.",
+    lost: "The connection broke before all of Python was here. Once it is back, press Run again.",
+    broken: (why) => `Python broke down: ${why}. Press Run to start it anew.`,
+    cut: "The output is too long; the rest is not shown.",
+    missing: "In the page there are only Python's standard library and roofline_calc.",
   },
 };
-const words = WORDS[document.documentElement.lang.slice(0, 2)] ?? WORDS.en;
+const words = inLanguage(WORDS);
 
-function html(tag, properties = {}, ...children) {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-}
+// ---------------------------------------------------------------------- one Python for the page, one program at a time
 
-// ------------------------------------------------------------------- one Python for the page, one program at a time
+const GRACE = 120; // ms a program has to end when it is told to
 
-const GRACE = 120;  // ms a program has to end when it is told to
-
-let worker, fetched;
-let job, state, leave;  // the listing whose program it is; starting, running or stopping; see run-worker.js
+let worker;
+let fetched; // bytes of Python
+let job; // the listing whose program it is
+let state; // of it: starting, running or stopping
+let leave; // to go on: see run-worker.js
 
 function start() {
-  const mine = worker = new Worker(new URL("run-worker.js", import.meta.url), { type: "module" });
+  const mine = new Worker(new URL("run-worker.js", import.meta.url), { type: "module" });
+  worker = mine;
   fetched = 0;
   // A worker that was ended may still have last words.
-  mine.onmessage = ({ data }) => { if (mine === worker) hear(data); };
-  mine.onerror = ({ message }) => { if (mine === worker) end(message ? words.broken(message) : words.lost); };
+  mine.onmessage = ({ data }) => {
+    if (mine === worker) hear(data);
+  };
+  mine.onerror = ({ message }) => {
+    if (mine === worker) end(message ? words.broken(message) : words.lost);
+  };
 }
 
 function begin(listing, program) {
@@ -51,23 +76,33 @@ function begin(listing, program) {
 }
 
 function hear({ kind, ...data }) {
-  if (kind === "progress") job?.loading(fetched += data.bytes);
-  else if (kind === "lost") end(words.lost);
+  if (kind === "progress") {
+    fetched += data.bytes;
+    job?.loading(fetched);
+  } else if (kind === "lost") end(words.lost);
   else if (kind === "broken") end(words.broken(data.text));
   else if (kind === "ready" && state === "starting") {
     state = "running";
     job.say(words.running);
   } else if (kind === "output") job?.print(data.text);
   else if (kind === "cut") job?.print(`\n${words.cut}\n`);
-  else if (kind === "done") finish(state === "stopping" ? words.stopped : data.well ? words.done(data.ms.toFixed()) : words.failed);
+  else if (kind === "done") finish(state === "stopping" ? words.stopped : outcome(data));
 }
 
-// A program that runs is interrupted. One that will not end, or has not begun, loses its worker; the next gets a new one.
+function outcome({ well, ms }) {
+  return well ? words.done(ms.toFixed()) : words.failed;
+}
+
+// A program that runs is interrupted. One that will not end, or has not begun, loses its worker; the next gets a new
+// one.
 function stop() {
-  const told = leave, wait = state === "running" ? GRACE : 0;
+  const told = leave;
+  const wait = state === "running" ? GRACE : 0;
   state = "stopping";
   URL.revokeObjectURL(leave);
-  setTimeout(() => { if (leave === told) end(words.stopped); }, wait);
+  setTimeout(() => {
+    if (leave === told) end(words.stopped);
+  }, wait);
 }
 
 function end(said) {
@@ -83,21 +118,23 @@ function finish(said) {
   ended?.end(said);
 }
 
-// ------------------------------------------------------------------------------------------------ one listing
+// --------------------------------------------------------------------------------------------------------- one listing
 
 // Gives back what makes the listing as it was, for one that changes.
 export function mount(root, name = root.querySelector(".filename").textContent) {
-  const code = root.querySelector("code"), listing = root.querySelector("pre");
-  const button = (label, act, hidden) => {
-    const made = html("button", { type: "button", className: "button", textContent: label, hidden });
-    made.addEventListener("click", act);
-    return made;
-  };
-  const run = button(words.run, press, false), edit = button(words.edit, open, false);
-  const reset = button(words.reset, restore, true), halt = button(words.stop, stop, true);
-  const bar = html("progress", { max: size, ariaHidden: true, hidden: true }), status = html("span", { role: "status" });
-  const output = html("pre", { className: "printed", role: "log", ariaLabel: words.output(name), tabIndex: 0, hidden: true });
-  let editor, printed = "", frame;
+  const code = root.querySelector("code");
+  const listing = root.querySelector("pre");
+  const run = button(words.run, press);
+  const edit = button(words.edit, open);
+  const reset = button(words.reset, restore, { hidden: true });
+  const halt = button(words.stop, stop, { hidden: true });
+  const bar = html("progress", { max: size, ariaHidden: true, hidden: true });
+  const status = html("span", { role: "status" });
+  const log = { className: "printed", role: "log", ariaLabel: words.output(name), tabIndex: 0, hidden: true };
+  const output = html("pre", log);
+  let editor;
+  let printed = "";
+  let frame;
   root.append(html("div", { className: "bar" }, run, edit, reset, halt, bar, status), output);
 
   // A button that goes while it has the focus leaves it to another.
@@ -115,11 +152,12 @@ export function mount(root, name = root.querySelector(".filename").textContent) 
 
   const mine = {
     say(text) {
-      if (status.textContent !== text) status.textContent = text;
+      write(status, text);
       bar.hidden = true;
     },
     loading(bytes) {
-      this.say(bytes < size ? words.loading(Math.floor(bytes / 1e6), (size / 1e6).toFixed(1)) : words.starting);
+      const megabytes = (size / 1e6).toFixed(1);
+      this.say(bytes < size ? words.loading(Math.floor(bytes / 1e6), megabytes) : words.starting);
       bar.hidden = bytes >= size;
       bar.value = bytes;
     },
@@ -146,7 +184,9 @@ export function mount(root, name = root.querySelector(".filename").textContent) 
   }
 
   function open() {
-    editor = html("textarea", { value: code.textContent, rows: Math.min(code.textContent.split("\n").length, 24), wrap: "off", spellcheck: false, autocapitalize: "off", ariaLabel: words.code(name) });
+    const plain = { wrap: "off", spellcheck: false, autocapitalize: "off" };
+    const rows = Math.min(code.textContent.split("\n").length, 24);
+    editor = html("textarea", { value: code.textContent, rows, ariaLabel: words.code(name), ...plain });
     editor.setSelectionRange(0, 0);
     editor.addEventListener("keydown", type);
     listing.hidden = true;
@@ -172,10 +212,11 @@ export function mount(root, name = root.querySelector(".filename").textContent) 
       event.preventDefault();
       return press();
     }
-    const line = editor.value.slice(0, editor.selectionStart).split("\n").at(-1), indent = line.match(/^ */)[0] + (/:\s*$/.test(line) ? "    " : "");
+    const line = editor.value.slice(0, editor.selectionStart).split("\n").at(-1);
+    const indent = line.match(/^ */)[0] + (/:\s*$/.test(line) ? "    " : "");
     if (!indent) return;
     event.preventDefault();
-    document.execCommand("insertText", false, `\n${indent}`);  // unlike a change of the value, it can be undone
+    document.execCommand("insertText", false, `\n${indent}`); // unlike a change of the value, it can be undone
   }
 
   return restore;

@@ -14,18 +14,21 @@ new MutationObserver((changes) => {
       if (node.matches?.("nav.md-code__nav")) node.ariaLabel = `${node.querySelector("button")?.title} ${++blocks}`;
 }).observe(document.body, { childList: true, subtree: true });
 
-// What a page can do beyond reading is loaded when its place comes near the window: most pages and most visits need none.
-// The place keeps room for it meanwhile, so that nothing beneath moves.
+// What a page can do beyond reading is loaded when its place comes near the window: most pages and most visits need
+// none. The place keeps room for it meanwhile, so that nothing beneath moves.
 const assets = new URL(".", document.currentScript.src);
-const near = new IntersectionObserver((entries) => {
-  for (const { isIntersecting, target } of entries) {
-    if (!isIntersecting) continue;
-    near.unobserve(target);
-    import(new URL(`${target.dataset.mount}.js`, assets))
-      .then(({ mount }) => mount(target))
-      .finally(() => target.classList.remove("waiting"));
-  }
-}, { rootMargin: "300px" });
+const near = new IntersectionObserver(
+  (entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      near.unobserve(target);
+      import(new URL(`${target.dataset.mount}.js`, assets))
+        .then(({ mount }) => mount(target))
+        .finally(() => target.classList.remove("waiting"));
+    }
+  },
+  { rootMargin: "300px" },
+);
 for (const place of document.querySelectorAll("[data-mount]")) {
   place.classList.add("waiting");
   near.observe(place);

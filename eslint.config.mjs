@@ -1,0 +1,25 @@
+// What the site ships runs in the reader's browser as it stands here: plain modules, one classic script, one worker.
+import js from "@eslint/js";
+import globals from "globals";
+
+export default [
+  {
+    files: ["docs/assets/*.js"],
+    ...js.configs.recommended,
+    languageOptions: { globals: globals.browser },
+    rules: {
+      ...js.configs.recommended.rules,
+      "no-var": "error",
+      "prefer-const": "error",
+      "object-shorthand": "error",
+      eqeqeq: "error",
+      // A name means one thing within a module.
+      "no-shadow": "error",
+      // Files stay short enough to be read whole. Prettier keeps code to its width, this words and comments.
+      "max-lines": ["error", 250],
+      "max-len": ["error", 120],
+    },
+  },
+  { files: ["docs/assets/site.js"], languageOptions: { sourceType: "script" } },
+  { files: ["docs/assets/run-worker.js"], languageOptions: { globals: globals.worker } },
+];
