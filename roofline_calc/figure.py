@@ -25,7 +25,8 @@ from .palette import PALETTE, in_dark
 from .roofline import attainable, first_compute_bound, regime, ridge_point
 
 __all__ = [
-    "NARROW", "PALETTE", "SYMBOLS", "WIDE", "Curve", "Point", "curves_svg", "in_dark", "measured_svg", "roofline_svg",
+    "NARROW", "PALETTE", "SYMBOLS", "WIDE", "Curve", "Point", "curves_svg", "extent", "in_dark", "measured_svg",
+    "roofline_svg",
 ]
 
 mpl.use("svg")
@@ -92,12 +93,18 @@ def roofline_png(points: Sequence[Point], peak: float, bandwidth: float, words: 
     return _roofline(points, peak, bandwidth, words, size, "png")
 
 
+def extent(peak: float, bandwidth: float) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The axes of `roofline_svg`, from end to end: FLOP/byte, farther only for points beyond, and TFLOP/s."""
+    low = _INTENSITIES[0]
+    return _INTENSITIES, (0.75 * low * bandwidth / 1e12, 3.15 * peak / 1e12)
+
+
 def _roofline(points: Sequence[Point], peak: float, bandwidth: float, words: Mapping[str, str],
               size: tuple[float, float], kind: str) -> bytes:
-    ridge, (low, high) = ridge_point(peak, bandwidth), _INTENSITIES
+    ridge, ((_, high), heights) = ridge_point(peak, bandwidth), extent(peak, bandwidth)
     reach = max([high, 1.5 * ridge, *(1.5 * point.intensity for point in points)])
     with _chart(words, size, _ROOM[size], kind) as (axes, out):
-        _roofs(axes, peak, bandwidth, words, size, (0.75 * low * bandwidth / 1e12, 3.15 * peak / 1e12), reach)
+        _roofs(axes, peak, bandwidth, words, size, heights, reach)
         for point in points:
             bound = regime(point.intensity, ridge)
             height = (point.measured or attainable(point.intensity, peak, bandwidth)) / 1e12

@@ -1,8 +1,9 @@
 """A fenced block ```` ```output ```` holds a command; the page shows the command and what it prints.
 
-What a program prints in columns, ```` ```output-table ```` shows as a table, which a screen reader can read as one.
+What a program prints as CSV, ```` ```output-table ```` shows as a table, and beneath it what follows an empty line.
 """
 
+import csv
 import html
 import re
 from functools import partial
@@ -26,26 +27,39 @@ def output_block(
     """Format one output block, as SuperFences asks."""
     try:
         text = calculator.printed(source.strip())
+        if language == "output-table":
+            return table(text, source.strip())
     except ComputationError as error:  # SuperFences swallows any other exception, and shows the raw fence
         raise SuperFencesException(f"```output: {error}") from error
-    if language == "output-table":
-        return table(text, source.strip())
     fence = md.preprocessors["fenced_code_block"]
     block: str = fence.highlight(src=text, language="text", options={"title": f"$ {source.strip()}"}, md=md, **kwargs)
     return block
 
 
 def table(printed: str, command: str) -> str:
-    """Columns, two spaces or more apart, as a table; lines that have no such columns stand beneath it."""
-    heads, *lines = (re.split(r" {2,}", line.rstrip()) for line in printed.splitlines())
-    rows = [line for line in lines if len(line) == len(heads)]
-    head = "".join(_cell(cell, "th", COLUMN) if cell else "<td></td>" for cell in heads)
+    """The table of a CSV text whose first line is its head and whose first column names its rows.
+
+    Raises:
+        ComputationError: a row has more or fewer fields than the head.
+    """
+    data, _, beneath = printed.partition("\n\n")
+    heads, *rows = ([field.strip() for field in row] for row in csv.reader(data.splitlines()))
+    for row in rows:
+        if len(row) != len(heads):
+            raise ComputationError(f"`{command}` prints no table: {row} has {len(row)} fields, its head {len(heads)}")
+    head = "".join(_cell(name, "th", COLUMN) for name in heads)
     body = "".join(
-        f"<tr>{_cell(first, 'th', ROW)}{''.join(_cell(cell, 'td') for cell in cells)}</tr>" for first, *cells in rows
+        f"<tr>{_cell(name, 'th', ROW)}{''.join(_cell(_grouped(field), 'td') for field in fields)}</tr>"
+        for name, *fields in rows
     )
-    others = "".join(_cell("  ".join(line), "p") for line in lines if line not in rows)
+    others = "".join(_cell(line, "p") for line in beneath.splitlines())
     caption = f"<caption><code>$ {html.escape(command)}</code></caption>"
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{others}"
+
+
+def _grouped(field: str) -> str:
+    """A number with its thousands apart; anything else as it is."""
+    return re.sub(r"^\d+(?=\.|$)", lambda whole: f"{int(whole[0]):,}", field)
 
 
 def _cell(text: str, tag: str, attributes: str = "") -> str:

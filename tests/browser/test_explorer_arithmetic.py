@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -76,7 +77,7 @@ def expected(state: dict[str, Any]) -> dict[str, Any]:
 
 COMPARE = """
 async ([assets, cases]) => {
-  const { Explorer } = await import(assets + "explorer.js"), calc = await import(assets + "calc.js");
+  const { Explorer } = await import(assets + "explorer-state.js"), calc = await import(assets + "calc.js");
   const explorer = new Explorer(calc, await (await fetch(assets + "presets.json")).json());
   let worst = 0, calls = 0;
   const wrong = [];
@@ -131,6 +132,17 @@ def test_the_snippet_is_the_first_state():
     exec(compile((ROOT / "snippets" / "explorer.py").read_text(encoding="utf-8"), "explorer.py", "exec"), namespace)
     start = explorer_js.DEFAULTS
     assert namespace["model"] is MODELS[start["model"]]
+    assert namespace["accelerator"] is ACCELERATORS[start["accelerator"]]
+    numbers = start.keys() - {"model", "accelerator"}
+    assert {knob: namespace[knob] for knob in numbers} == {knob: start[knob] for knob in numbers}
     found = expected(start)
     assert namespace["report"].seconds == found["seconds"] == pytest.approx(29.5e-3, rel=2e-3)  # §3.3 of the lesson
-    assert namespace["tokens"] == start["batch"]
+
+
+def test_every_knob_has_its_place_in_the_program():
+    """The knobs that `random_state` turns: the start knows each, and the program says it."""
+    turned = random_state(random.Random(0)).keys()
+    assert explorer_js.DEFAULTS.keys() == turned - set(SHAPE_FIELDS)
+    programs = explorer_js.presets()["programs"]
+    assert sorted(re.findall(r"<(\w+)>", programs["catalogue"])) == sorted(turned - set(SHAPE_FIELDS))
+    assert sorted(re.findall(r"<(\w+)>", programs["custom"])) == sorted(turned - {"model"})

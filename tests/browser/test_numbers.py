@@ -67,7 +67,7 @@ def test_a_state_belongs_to_its_number_in_the_page():
 
 
 SHOWN = """async (queries) => {
-  const { Explorer } = await import(new URL("assets/explorer.js", location.origin));
+  const { Explorer } = await import(new URL("assets/explorer-state.js", location.origin));
   const calc = await import(new URL("assets/calc.js", location.origin));
   const presets = await (await fetch(new URL("assets/presets.json", location.origin))).json();
   const explorer = new Explorer(calc, presets);

@@ -228,7 +228,7 @@ def test_a_turn_of_a_knob_in_the_explorer_puts_its_program_back(watch):
     expect(block.locator(".printed")).to_be_hidden()
     button(block, language, "run").click()
     code = block.locator("pre code").text_content()
-    assert "512): 64}" in code
+    assert "\nbatch = 64\n" in code
     assert ends(block, language, "done") == cpython(code)
 
 

@@ -2,7 +2,9 @@
 
 import re
 
-from roofline_calc.figure import NARROW, PALETTE, Point, in_dark, roofline_svg
+import pytest
+
+from roofline_calc.figure import NARROW, PALETTE, Point, extent, in_dark, roofline_svg
 
 WORDS = {
     "lang": "en", "title": "Roofline", "intensity": "I", "performance": "TFLOP/s", "memory-bound": "memory-bound",
@@ -30,6 +32,21 @@ def test_a_kernel_has_the_colour_of_its_regime():
 
     assert PALETTE["memory-bound"][0] in marks(99)
     assert PALETTE["compute-bound"][0] in marks(100)
+
+
+def test_the_chart_has_the_axes_that_extent_says():
+    """From 0.75 of the slope's left end to 3.15 of the flat roof; read off the ticks of the drawn chart as well."""
+    intensities, performances = extent(165.2e12, 1008e9)
+    assert intensities == (0.4, 4096)
+    assert performances == pytest.approx((0.75 * 0.4 * 1.008, 3.15 * 165.2))
+    svg = roofline_svg([], 165.2e12, 1008e9, WORDS)
+    box = re.search(r'<g id="patch_2">\s*<path d="M (\S+) (\S+) \nL (\S+) \S+ \nL \S+ (\S+)', svg)
+    left, bottom, right, top = map(float, box.groups())
+    places = re.findall(r'<use [^>]*x="([\d.]+)" y="([\d.]+)"[^>]*stroke-width: 0', svg)
+    one, ten = [float(x) for x, y in places if float(y) == bottom][:2]
+    assert [10 ** ((end - one) / (ten - one)) for end in (left, right)] == pytest.approx(intensities)
+    one, ten = [float(y) for x, y in places if float(x) == left][:2]
+    assert [10 ** ((end - one) / (ten - one)) for end in (bottom, top)] == pytest.approx(performances)
 
 
 def test_the_same_chart_is_the_same_bytes():

@@ -248,11 +248,18 @@ def test_the_maths_font_does_not_say_when_it_was_made(monkeypatch):
     assert maths.cut(frozenset("I")) == first
 
 
-def test_columns_become_a_table():
-    printed = "      TFLOP/s  limit\na  b     1.5  <memory>\nc        2    compute\nsum 3.5\n"
+def test_csv_becomes_a_table():
+    printed = "name, TFLOP/s, limit\na  b, 1234.5, <memory>\nc, 2, compute\n\nsum 1,236.5\n"
     html = outputs.table(printed, "python x.py")
     soup = BeautifulSoup(html, "html.parser")
-    assert [cell.text for cell in soup.select("thead > tr > *")] == ["", "TFLOP/s", "limit"]
-    assert [[cell.text for cell in row.select("th, td")] for row in soup.select("tbody tr")] == [["c", "2", "compute"]]
-    assert [line.text for line in soup.select("p")] == ["a  b  1.5  <memory>", "sum 3.5"]
+    assert [cell.text for cell in soup.select("thead > tr > *")] == ["name", "TFLOP/s", "limit"]
+    rows = [[cell.text for cell in row.select("th, td")] for row in soup.select("tbody tr")]
+    assert rows == [["a  b", "1,234.5", "<memory>"], ["c", "2", "compute"]]
+    assert [line.text for line in soup.select("p")] == ["sum 1,236.5"]
     assert soup.caption.text == "$ python x.py"
+
+
+def test_a_row_that_does_not_fit_its_head_is_refused():
+    reason = r"`python x\.py` prints no table: \['c'\] has 1 fields, its head 2"
+    with pytest.raises(outputs.ComputationError, match=reason):
+        outputs.table("name, ms\na, 1\nc\n", "python x.py")

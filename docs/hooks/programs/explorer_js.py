@@ -11,10 +11,9 @@ import json
 from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from states import DEFAULTS, LIMITS, MASKS, SHAPE_FIELDS, TRAFFICS, WIDTH_FIELDS
+from states import DEFAULTS, KNOB, LIMITS, MASKS, PROGRAM, SHAPE_FIELDS, TRAFFICS, WIDTH_FIELDS
 from symbolic import TraceError, function, positive, trace, whole
 
 from roofline_calc import (
@@ -31,6 +30,7 @@ from roofline_calc import (
     attainable,
     ridge_point,
 )
+from roofline_calc.figure import extent
 
 UNUSED = ("moe.weight_width",)  # the explorer's own widths replace those of the checkpoint
 
@@ -169,7 +169,9 @@ def calc_js() -> str:
 
 
 def presets() -> dict[str, Any]:
-    """The catalogue, and what a field accepts."""
+    """The catalogue, what a field accepts, where the knobs begin, and the axes: those of that card's static chart."""
+    card = ACCELERATORS[DEFAULTS["accelerator"]]
+    intensity, performance = extent(card.peak_of(DEFAULTS["dtype"]), card.bandwidth)
     return {
         "models": {
             key: {
@@ -180,14 +182,18 @@ def presets() -> dict[str, Any]:
         },
         "accelerators": {key: {"name": card.name, "roofs": roofs_of(card)} for key, card in ACCELERATORS.items()},
         "masks": MASKS, "traffics": TRAFFICS, "limits": LIMITS, "shape": SHAPE_FIELDS, "widths": WIDTH_FIELDS,
-        "defaults": DEFAULTS, "report": _section(Path("snippets/explorer.py"), "report"),
+        "defaults": DEFAULTS, "programs": programs(),
+        "axes": {"intensity": intensity, "performance": performance},
     }
 
 
-def _section(path: Path, name: str) -> str:
-    """A marked section of a source file."""
-    _, _, rest = path.read_text(encoding="utf-8").partition(f"# --8<-- [start:{name}]\n")
-    return rest.partition(f"# --8<-- [end:{name}]")[0]
+def programs() -> dict[str, str]:
+    """The program that prints what is shown, with <knob> for a knob's value: for known shapes, and for custom ones."""
+    catalogue = KNOB.sub(r"\1<\2>\4", PROGRAM)
+    sizes = "".join(f"    {field}=<{field}>,\n" for field in SHAPE_FIELDS)
+    own = f'replace(\n    MODELS["{DEFAULTS["model"]}"], name="custom",\n{sizes})'
+    custom = catalogue.replace('MODELS["<model>"]', own)
+    return {"catalogue": catalogue, "custom": f"from dataclasses import replace\n\n{custom}"}
 
 
 def roofs_of(card: Accelerator) -> dict[str, dict[str, float]]:

@@ -6,8 +6,10 @@ out by the calculator, is that number.
 
 import ast
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -25,9 +27,11 @@ LIMITS: dict[str, tuple[float, float]] = {
 WIDTH_FIELDS = ("weights", "activations", "kv")
 SHAPE_FIELDS = ("hidden", "layers", "n_q", "n_kv", "head_dim", "intermediate", "vocab")
 
-DEFAULTS: dict[str, Any] = {  # as in snippets/explorer.py
-    "model": "qwen2.5-7b", "accelerator": "rtx-4090", "dtype": "bf16", "mask": "causal", "traffic": "q+kv+o",
-    "batch": 256, "context": 512, "query_tokens": 1, "weights": 2, "activations": 2, "kv": 2,
+# The program that prints what the explorer shows at first. A line `knob = value` in it is where that knob begins.
+_, _, PROGRAM = Path("snippets/explorer.py").read_text(encoding="utf-8").partition('"""\n\n')
+KNOB = re.compile(r'^((\w+) = (?:[A-Z]+\[)?"?)([\w.+-]+)("?\]?)$', re.MULTILINE)
+DEFAULTS: dict[str, Any] = {
+    knob: int(value) if value.isdecimal() else value for _, knob, value, _ in KNOB.findall(PROGRAM)
 }
 
 State = dict[str, Any]
