@@ -20,24 +20,13 @@ import time
 from functools import partial
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
-PARTS = ("docs", "roofline_calc", "snippets", "mkdocs.yml", "mkdocs.en.yml")
-LANGUAGES = ("zh", "en")
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "helpers"))
+
+from support import LANGUAGES, copy_into, drop_questions
+
 COPIES = (1, 4, 32)
 TIMES = 3
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-
-
-def copy_to(folder: Path) -> Path:
-    """All that the build reads."""
-    for part in PARTS:
-        source = ROOT / part
-        if source.is_dir():
-            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(source, folder / part)
-    (folder / "node_modules").symlink_to(ROOT / "node_modules")
-    return folder
 
 
 def build(root: Path, *options: str) -> float:
@@ -58,14 +47,6 @@ def without_hooks(root: Path) -> None:
     ours = r"^(?:  custom_dir|  logo|  favicon|  alternate|extra_css|extra_javascript):.*\n"
     settings = re.sub(ours, "", settings, flags=re.MULTILINE)
     (root / "mkdocs.yml").write_text(settings, encoding="utf-8")
-
-
-def without_questions(root: Path) -> Path:
-    """A copy without the questions: they insist on the formulas as they are."""
-    for page in root.glob("docs/??/*.md"):
-        text = page.read_text(encoding="utf-8")
-        page.write_text(re.sub(r"^```quiz\n.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL), encoding="utf-8")
-    return root
 
 
 def importing(module: str) -> float:
@@ -143,7 +124,7 @@ def rebuilds(root: Path) -> dict[str, float]:
 def grown(copies: int) -> float:
     """Seconds for each lesson when there are so many of it in both languages, all other pages left out."""
     with tempfile.TemporaryDirectory() as folder:
-        root = copy_to(Path(folder))
+        root = copy_into(Path(folder))
         for language in LANGUAGES:
             pages = root / "docs" / language
             lesson = re.sub(r"\]\((?!figures/|http)[\w-]+\.md(?:#[\w-]+)?\)", "](#code)",
@@ -215,7 +196,7 @@ def show(what: str, value: str) -> None:
 def main() -> None:
     """Print what was measured."""
     with tempfile.TemporaryDirectory() as ours, tempfile.TemporaryDirectory() as theirs:
-        mine, plain = copy_to(Path(ours)), copy_to(Path(theirs))
+        mine, plain = copy_into(Path(ours)), copy_into(Path(theirs))
         without_hooks(plain)
         first = build(mine)
         built, bare = medians(partial(build, mine), partial(stock, plain))
@@ -229,7 +210,8 @@ def main() -> None:
             weight, requests, foreign = first_view(mine / "site", f"{folder}lesson/")
             show(f"the lesson's first view ({language}), gzipped", f"{weight / 1e3:.0f} KB in {requests} requests, "
                  f"{foreign} of them to third parties")
-        for what, seconds in rebuilds(without_questions(mine)).items():
+        drop_questions(mine)
+        for what, seconds in rebuilds(mine).items():
             show(f"a server's rebuild, {what} edited", f"{seconds:.2f} s, {seconds / built:.2f} of a clean one")
     each = [grown(copies) for copies in COPIES]
     for copies, seconds in zip(COPIES, each, strict=True):

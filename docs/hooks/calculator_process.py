@@ -60,6 +60,7 @@ class Process:
 
     def __init__(self) -> None:
         self._running: subprocess.Popen[str] | None = None
+        self._about = ""
 
     def send(self, question: dict[str, str]) -> None:
         """Put a question; `receive` gives its answer."""
@@ -70,6 +71,7 @@ class Process:
                 [sys.executable, str(ROOT / PROGRAM)], cwd=ROOT, env=environment,
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
             )
+        self._about = question["about"]
         assert self._running.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # `receive` finds that there is no answer
             print(json.dumps(question), file=self._running.stdin, flush=True)
@@ -88,8 +90,8 @@ class Process:
         patience.cancel()
         if not line:
             self.close()
-            ended = "the calculator's process ended before it had answered"
-            raise ComputationError(f"{ended}, by itself or because it took over {LIMIT} seconds")
+            ended = f"`{self._about}` ended the calculator's process, or took over {LIMIT} seconds"
+            raise ComputationError(f"{ended} and was stopped")
         said = json.loads(line)
         if "error" in said:
             raise ComputationError(said["error"])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from calculator_process import Calculator, Pending
+from reference import Entry
 
 
 @dataclass
@@ -29,7 +30,8 @@ class Session:
     calculator: Calculator = field(default_factory=Calculator)
     builds: dict[str, Build] = field(default_factory=dict)  # the one under way, by language
     dictionary: Path | None = None  # that jieba has loaded
-    entries: dict[str, Any] = field(default_factory=dict)  # of the reference, and the digest they were read at
+    entries: dict[str, Entry] = field(default_factory=dict)  # of the reference
+    entries_digest: str = ""  # of the sources that they were read from
     templates: dict[str, bytes] = field(default_factory=dict)  # compiled
     folders: dict[str, list[str]] = field(default_factory=dict)  # of installed themes, with their templates
     rendered: dict[tuple[str, str], Any] = field(default_factory=dict)  # pages, by language and file

@@ -5,7 +5,6 @@ themselves are plain functions in the modules beside it; what the project's code
 runs it (`calculator_process`). What outlives a build lies in `session`.
 """
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -185,14 +184,13 @@ def _build(config: Any) -> Build:
 def _entries() -> dict[str, reference.Entry]:
     """The public names, read again when a module has changed."""
     digest = session.calculator.digest()
-    if session.entries.get("digest") != digest:
-        session.entries = {"digest": digest, "entries": reference.public()}
-    found: dict[str, reference.Entry] = session.entries["entries"]
-    return found
+    if session.entries_digest != digest:
+        session.entries, session.entries_digest = reference.public(), digest
+    return session.entries
 
 
 def _is_notebook(file: Any) -> bool:
-    return bool(re.search(r"\.ipynb$", file.src_uri))
+    return str(file.src_uri).endswith(".ipynb")
 
 
 def _add(files: Any, config: Any, name: str, content: bytes | Path) -> None:
