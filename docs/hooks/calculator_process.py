@@ -45,7 +45,10 @@ SLOW = {  # each in a process of its own, so that nothing waits behind it
 }
 ALL = Sources((), ("roofline_calc/*", "snippets/**/*"))
 SOURCES = {
-    "number": Sources(FORMULAS, (CATALOGUE, "snippets/explorer.py")),  # which tells where the explorer's knobs begin
+    "number": Sources(FORMULAS, (
+        CATALOGUE, "snippets/explorer.py",  # which tells where the explorer's knobs begin
+        "snippets/results/*.json", "snippets/published/*.csv",
+    )),
     "dark": Sources((), ("roofline_calc/palette.py",)),
     "printed": ALL,  # --help shows docstrings
 }

@@ -5,9 +5,9 @@ embedding, lm_head and norms in 16 bits; GPTQ and AWQ have a scale and a zero po
 """
 
 import csv
-from pathlib import Path
 
 import pytest
+from support import ROOT
 
 from roofline_calc import ACCELERATORS, MODELS, Precision, analyse, width_of
 
@@ -16,7 +16,7 @@ WEIGHTS = {"BF16": "bf16", "GPTQ-Int8": "int8-g128-zero", "GPTQ-Int4": "int4-g12
 NAMES = {"Qwen2.5-7B-Instruct": "qwen2.5-7b", "Qwen2.5-14B-Instruct": "qwen2.5-14b"}
 GENERATED = 2048
 
-with (Path(__file__).parent / "data" / "qwen2.5-speed-a100.csv").open(encoding="utf-8", newline="") as table:
+with (ROOT / "snippets/published/qwen2.5-speed-a100.csv").open(encoding="utf-8", newline="") as table:
     MEASURED = list(csv.DictReader(table))
 
 

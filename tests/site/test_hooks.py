@@ -108,6 +108,19 @@ def test_an_answer_follows_the_sources_from_one_build_to_the_next(elsewhere, tmp
     assert elsewhere.printed("python snippets/program.py") == "336.0\n"
 
 
+def test_a_measured_number_follows_its_file(elsewhere, tmp_path):
+    speed = 'published_speed("Qwen2.5-7B-Instruct", "BF16", 1)'
+    assert elsewhere.number(speed)["text"] == "84.28"
+    edit(tmp_path / "snippets/published/qwen2.5-speed-a100.csv", "1,BF16,1,84.28", "1,BF16,1,84.29")
+    elsewhere.look()
+    assert elsewhere.number(speed)["text"] == "84.29"
+
+
+def test_a_published_number_that_is_not_there_says_so(calculator):
+    error = calculator.number('published_speed("Qwen2.5-7B-Instruct", "INT3", 1)')["error"]
+    assert error.startswith("ValueError: Qwen2.5-7B-Instruct, INT3, 1: no such row in snippets")
+
+
 def test_a_comment_changes_no_number_but_a_docstring_what_is_printed(elsewhere, tmp_path, monkeypatch):
     elsewhere.number("RIDGE")
     asked = []

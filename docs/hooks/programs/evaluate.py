@@ -1,4 +1,4 @@
-"""Evaluate replacement fields of f-strings with the names of roofline_calc.
+"""Evaluate replacement fields of f-strings with the names of roofline_calc and `published_speed`.
 
 For the field ``expression:format`` of an f-string the answer is ``{"text": …, "value": …, "expression": …}``, with
 ``"state"`` where the explorer can show it, or ``{"error": …}``.
@@ -8,10 +8,11 @@ import ast
 from typing import Any
 
 import states
+from published import published_speed
 
 import roofline_calc
 
-NAMES = {name: getattr(roofline_calc, name) for name in roofline_calc.__all__}
+NAMES = {name: getattr(roofline_calc, name) for name in roofline_calc.__all__} | {"published_speed": published_speed}
 
 
 def evaluate(field: str) -> dict[str, str]:
