@@ -81,7 +81,7 @@ def knob(words: dict[str, str], size: tuple[float, float]) -> str:
 
 
 def accountings(words: dict[str, str], size: tuple[float, float]) -> str:
-    """Prefill attention as each accounting sees it."""
+    """Prefill attention as each accounting sees it: by K and V alone, fused and naive, these two masked and not."""
     def prefill(mask: str = "none", passes: int = 0) -> Callable[[int], float]:
         return lambda S: attention(*HEADS, S, S, mask=mask, passes=passes).intensity
 
@@ -91,6 +91,7 @@ def accountings(words: dict[str, str], size: tuple[float, float]) -> str:
         Curve("q+kv+o", sizes, prefill()),
         Curve("causal", sizes, prefill(mask="causal")),
         Curve("naive ×4", sizes, prefill(passes=4), ":"),
+        Curve("causal ×4", sizes, prefill(mask="causal", passes=4), ":"),
     ]
     return curves_svg(curves, RTX_4090.ridge(), words | {"size": words["context"]}, size)
 

@@ -185,6 +185,16 @@ def test_at_batch_1_quantise_the_weights():
     assert 1 < base / floor(decode(1, 2048, 2, 1)) < Fraction(101, 100)
 
 
+def test_what_quantised_weights_gained_where_it_was_measured():
+    """Interview 8: Figures of Qwen on an A100, 1.83 and 1.76 times for less than a third of the bytes; long, 0.91."""
+    base, gptq, awq = Fraction("84.28"), Fraction("154.05"), Fraction("148.10")
+    assert [shown(fast / base, ".2f") for fast in (gptq, awq)] == ["1.83", "1.76"]
+    assert shown(Fraction("26.37") / Fraction("28.94"), ".2f") == "0.91"
+    with_zeros = W4 + Fraction(1, 2) / 128  # a scale and a 4-bit zero point per 128 weights
+    narrow, wide = (sum(moved for _, moved in decode(1, 2049, b_w)) for b_w in (with_zeros, 2))  # the last token
+    assert narrow < wide / 3
+
+
 def test_at_batch_64_quantise_the_cache_too():
     """Interview 8: attention is 55 % of a W4A16 step, and of the table's cases FP8 KV gains most there."""
     step = decode(64, 2048, W4)

@@ -4,7 +4,22 @@ from fractions import Fraction
 
 import pytest
 
-from roofline_calc import QWEN, RTX_4090, attention, attn_intensity, gemm, gemm_crossing, gemm_intensity, regime
+from roofline_calc import (
+    ACCELERATORS,
+    QWEN,
+    RTX_4090,
+    attention,
+    attn_intensity,
+    gemm,
+    gemm_crossing,
+    gemm_intensity,
+    mla_attention,
+    regime,
+    residual,
+    rms_norm,
+    rope,
+    swiglu,
+)
 
 RIDGES = [165, Fraction(1652 * 10**11, 1008 * 10**9)]  # the lesson's, and 165.2 TFLOP/s over 1008 GB/s
 HEADS = (28, 4, 128)
@@ -35,6 +50,41 @@ def test_every_verdict_of_the_table_holds_at_both_ridges(ridge):
         assert regime(attn_intensity(28, 4, "prefill", S), ridge) == "compute-bound"
         full = [attention(*HEADS, S, S, mask=mask).intensity for mask in ("none", "causal")]
         assert {regime(I, ridge) for I in full} == {"memory-bound" if S == 128 else "compute-bound"}
+
+
+def test_element_wise_operators_stay_below_1_at_any_batch():
+    """§2: less than two operations for each element moved, two bytes an element."""
+    for M in (1, 7, 256, 2**40):
+        for cost in (rms_norm(M, 3584), rope(M, 32, 128), swiglu(M, 18944), residual(M, 3584)):
+            assert 0 < Fraction(cost.flops) / Fraction(cost.bytes, 2) < 2
+            assert Fraction(cost.flops) / Fraction(cost.bytes) < 1
+
+
+def test_the_ridge_of_a_newer_card_lies_on_either_side():
+    """§2, first question, dense BF16 TFLOP/s over TB/s: right from the 4090 to the H100, left to the others."""
+    ridges = {
+        "rtx-4090": Fraction(1652, 10) / Fraction(1008, 1000), "rtx-5090": Fraction(2095, 10) / Fraction(1792, 1000),
+        "h100-sxm": Fraction(9894, 10) / Fraction(335, 100), "h200": Fraction(9894, 10) / Fraction(48, 10),
+    }
+    assert [f"{float(ridges[card]):.1f}" for card in ("rtx-5090", "h200")] == ["116.9", "206.1"]
+    assert ridges["rtx-5090"] < ridges["rtx-4090"] < ridges["h200"] < ridges["h100-sxm"]
+    for card, ridge in ridges.items():
+        assert ACCELERATORS[card].ridge() == pytest.approx(float(ridge), rel=1e-12)
+
+
+def test_a_crossing_moves_by_up_to_two_percent_with_the_ridge():
+    """§2: 165 against 163.889, for every crossing that the lesson names."""
+    moved = [gemm_crossing(*shape, 165) / gemm_crossing(*shape, float(RIDGES[1])) for shape in SHAPES.values()]
+    whole = {165: (24, 189, 377, 531), RIDGES[1]: (24, 188, 374, 521)}  # by kv-only, q+kv+o, causal, one pass of scores
+    for ridge, firsts in whole.items():
+        prefill = [
+            (lambda S: attn_intensity(28, 4, "prefill", S)), (lambda S: attention(*HEADS, S, S).intensity),
+            (lambda S: attention(*HEADS, S, S, mask="causal").intensity),
+            (lambda S: attention(*HEADS, S, S, passes=1).intensity),
+        ]
+        assert all(I(S) >= ridge > I(S - 1) for I, S in zip(prefill, firsts, strict=True))
+    moved += [late / early for late, early in zip(*whole.values(), strict=True)]
+    assert all(1 <= ratio < 1.02 for ratio in moved)
 
 
 def test_reciprocals_add_up_when_an_element_has_two_bytes():
@@ -76,6 +126,35 @@ def test_q_and_o_outweigh_k_and_v_in_prefill():
     """§3.2: S rows of 28 heads against S rows of 4."""
     moved = attention(*HEADS, 2048, 2048).traffic
     assert moved["Q"] + moved["O"] == 7 * (moved["K"] + moved["V"])
+    assert Fraction(moved["Q"] + moved["O"], sum(moved.values())) == Fraction(875, 1000)
+
+
+def test_the_architecture_can_set_decode_attention_high():
+    """§3.2: MLA at S = 2048, 128 heads on one latent of 576, the output 512 wide; between the two cards' ridges."""
+    flops, moved = 2 * 128 * (576 + 512) * 2048, 2 * (2048 * 576 + 128 * 576 + 128 * 512)
+    assert f"{float(Fraction(flops, moved)):.1f}" == "216.2"
+    assert max(RIDGES) < Fraction(flops, moved) < Fraction(9894, 10) / Fraction(335, 100)
+    one = mla_attention(128, 512, 64, 1, 2048)
+    assert (one * 64).intensity == one.intensity == flops / moved
+
+
+def test_gqa_in_a_whole_prefill_gains_the_same_at_any_length():
+    """§3.2: 2g/(g+1) = 1.75 times the intensity of MHA."""
+    for S in (1, 128, 2048, 2**30):
+        for mask in ("none", "causal"):
+            gqa, mha = (attention(28, n_kv, 128, S, S, mask=mask) for n_kv in (4, 28))
+            assert gqa.flops == mha.flops
+            assert Fraction(mha.bytes, gqa.bytes) == Fraction(7, 4)
+
+
+def test_under_one_mask_the_naive_kernel_is_lower_at_every_length():
+    """§3.2, figure: dotted below solid; with the mask it tends to half of 64."""
+    for mask in ("none", "causal"):
+        for S in (1, 2, 10, 80, 1000, 8192):
+            fused, naive = (attention(*HEADS, S, S, mask=mask, passes=passes) for passes in (0, 4))
+            assert naive.flops == fused.flops
+            assert naive.bytes > fused.bytes
+    assert attention(*HEADS, 2**40, 2**40, mask="causal", passes=4).intensity == pytest.approx(32, rel=1e-6)
 
 
 def test_the_general_form_of_attention_intensity():
@@ -132,6 +211,9 @@ def test_thin_layers_never_cross():
     assert Fraction(165 * 3584, 3584 - 165) < 173
     assert all(gemm_crossing(3584, N, 165) is None for N in range(1, 173))
     assert gemm_crossing(3584, 173, 165) is not None
+    assert 171 < RIDGES[1] * 3584 / (3584 - RIDGES[1]) < 172  # up to 171 at 163.889
+    assert gemm_crossing(3584, 171, RTX_4090.ridge()) is None
+    assert gemm_crossing(3584, 172, RTX_4090.ridge()) is not None
 
 
 def test_fusing_q_k_v_reads_x_once():

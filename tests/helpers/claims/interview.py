@@ -103,6 +103,16 @@ CLAIMS = {
         'ridge_point(989.4e12, 3.35e12))'
     ): '675',
     'time_floor(QWEN.decode_kernels(1, 2048).values(), 989.4e12, 3.35e12) * 1e3:.2f': '4.26',
-    '3.35e12 / RTX_4090.bandwidth:.2f': '3.32',
-    '989.4e12 / RTX_4090.peak_of():.2f': '5.99',
+    'published_speed("Qwen2.5-7B-Instruct", "BF16", 1):.2f': '84.28',
+    'published_speed("Qwen2.5-7B-Instruct", "GPTQ-Int4", 1):.2f': '154.05',
+    'published_speed("Qwen2.5-7B-Instruct", "AWQ", 1):.2f': '148.10',
+    (
+        'published_speed("Qwen2.5-7B-Instruct", "GPTQ-Int4", 1) '
+        '/ published_speed("Qwen2.5-7B-Instruct", "BF16", 1):.2f'
+    ): '1.83',
+    'published_speed("Qwen2.5-7B-Instruct", "AWQ", 1) / published_speed("Qwen2.5-7B-Instruct", "BF16", 1):.2f': '1.76',
+    (
+        'published_speed("Qwen2.5-7B-Instruct", "GPTQ-Int4", 129024) '
+        '/ published_speed("Qwen2.5-7B-Instruct", "BF16", 129024):.2f'
+    ): '0.91',
 }

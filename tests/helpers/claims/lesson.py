@@ -40,6 +40,9 @@ CLAIMS = {
     'attn_intensity(28, 4, "decode", 2048):.1f': '7.0',
     'attention(28, 4, 128, 1, 2048).intensity:.3f': '6.976',
     'attention(28, 4, 128, 1, 2048, mask="causal").intensity:.3f': '6.976',
+    (
+        '1 - attention(28, 4, 128, 2048, 2048, traffic="kv-only").bytes / attention(28, 4, 128, 2048, 2048).bytes:.1%'
+    ): '87.5%',
     'attn_intensity(28, 4, "prefill", 128):.0f': '896',
     'attention(28, 4, 128, 128, 128).intensity:.0f': '112',
     'attention(28, 4, 128, 128, 128, mask="causal").intensity:.1f': '56.4',
@@ -56,10 +59,14 @@ CLAIMS = {
     'attn_intensity(28, 4, "prefill", 2048) / attention(28, 4, 128, 2048, 2048).intensity:.0f': '8',
     'first_compute_bound(lambda S: attention(28, 4, 128, S, S).intensity, RTX_4090.ridge())': '188',
     'first_compute_bound(lambda S: attention(28, 4, 128, S, S, mask="causal").intensity, RTX_4090.ridge())': '374',
+    'MODELS["deepseek-v3"].n_q': '128',
+    'mla_attention(128, 512, 64, 1, 2048).intensity:.1f': '216.2',
+    'ridge_point(989.4e12, 3.35e12):.1f': '295.3',
     'attention(28, 4, 128, 2**40, 2**40, passes=1).intensity:.0f': '256',
     'first_compute_bound(lambda S: attention(28, 4, 128, S, S, passes=1).intensity)': '531',
     'attention(28, 4, 128, 2**40, 2**40, passes=4).intensity:.0f': '64',
     'attention(28, 4, 128, 2**40, 2**40, passes=4, b_score=4).intensity:.0f': '32',
+    'attention(28, 4, 128, 2**40, 2**40, mask="causal", passes=4).intensity:.0f': '32',
     'first_compute_bound(lambda S: attn_intensity(28, 4, "prefill", S), RTX_4090.ridge())': '24',
     'attention(28, 4, 128, 512, 512, passes=1).traffic["scores"] / 1e6:.1f': '14.7',
     'RTX_4090.last_level_cache / 2**20:.0f': '72',
@@ -89,6 +96,7 @@ CLAIMS = {
     '1 - gemm_intensity(256, 3584, 512) / RIDGE:.1%': '1.3%',
     'first_compute_bound(lambda M: gemm_intensity(M, 3584, 512))': '262',
     'max(N for N in range(1, 1024) if gemm_crossing(3584, N, RIDGE) is None)': '172',
+    'max(N for N in range(1, 1024) if gemm_crossing(3584, N, RTX_4090.ridge()) is None)': '171',
     'gemm_limit(3584, 16):.1f': '15.9',
     'gemm_limit(3584, 128):.1f': '123.6',
     'QWEN.projections(fused=True)["qkv_proj"][1]': '4608',
@@ -121,4 +129,8 @@ CLAIMS = {
     # the questions
     'ACCELERATORS["h100-sxm"].peak_of("bf16") / 1e12:.1f': '989.4',
     'ACCELERATORS["h100-sxm"].bandwidth / 1e12:.2f': '3.35',
+    '989.4e12 / RTX_4090.peak_of():.2f': '5.99',
+    '3.35e12 / RTX_4090.bandwidth:.2f': '3.32',
+    'ACCELERATORS["rtx-5090"].ridge():.1f': '116.9',
+    'ACCELERATORS["h200"].ridge():.1f': '206.1',
 }
