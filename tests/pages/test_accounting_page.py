@@ -12,6 +12,7 @@ from claims import CLAIMS
 from roofline_calc import (
     ACCELERATORS,
     MODELS,
+    QWEN,
     attention,
     crossings,
     experts_touched,
@@ -30,6 +31,26 @@ def claim(field: str) -> float:
 
 def rounded(value: Fraction, digits: int) -> float:
     return round(float(value), digits)
+
+
+def test_the_widest_activation_fits_a_last_level_cache():
+    """Ground rules: 256 rows of 18,944, two bytes each, in the smallest cache that the catalogue has of such cards."""
+    widest = 256 * 18944 * 2
+    assert claim('gemm(256, 3584, 18944).traffic["Y"] / 1e6:.1f') == rounded(Fraction(widest, 10**6), 1)
+    assert widest == max(256 * N * 2 for _, N in QWEN.projections().values())
+    cards = ("rtx-4090", "a100-80gb-sxm", "h100-sxm", "h200", "b200")
+    caches = {card: ACCELERATORS[card].last_level_cache for card in cards}
+    assert all(size is None or widest < size for size in caches.values())
+    assert caches["rtx-4090"] == 72 * 2**20
+
+
+def test_with_x_in_the_cache_the_thin_layer_is_over_the_ridge():
+    """Linear layers: k_proj at M = 256 with and without the 1.8 MB of X."""
+    flops, moved, X = 2 * 256 * 3584 * 512, 2 * (256 * 3584 + 3584 * 512 + 256 * 512), 2 * 256 * 3584
+    field = 'gemm(256, 3584, 512).flops / (gemm(256, 3584, 512).bytes - gemm(256, 3584, 512).traffic["X"]):.1f'
+    assert claim(field) == rounded(Fraction(flops, moved - X), 1)
+    assert claim('gemm(256, 3584, 512).traffic["X"] / 1e6:.1f') == rounded(Fraction(X, 10**6), 1)
+    assert Fraction(flops, moved) < Fraction(1652 * 10**11, 1008 * 10**9) < 165 < Fraction(flops, moved - X)
 
 
 def test_a_scale_of_two_bytes_for_128_weights_adds_a_64th_of_a_byte():

@@ -1,6 +1,9 @@
 """What the page on accounting computes; each is worked out in test_accounting_page.py."""
 
 CLAIMS = {
+    'gemm(256, 3584, 18944).traffic["Y"] / 1e6:.1f': '9.7',
+    'gemm(256, 3584, 512).traffic["X"] / 1e6:.1f': '1.8',
+    'gemm(256, 3584, 512).flops / (gemm(256, 3584, 512).bytes - gemm(256, 3584, 512).traffic["X"]):.1f': '238.9',
     'quantised_width(4, group=128)': '0.515625',
     'window_attention(32, 8, 128, 1, 32768, 4096).intensity:.3f': '3.996',
     'window_attention(32, 8, 128, 2**40, 2**40, 4096).intensity:,.1f': '3,276.8',
