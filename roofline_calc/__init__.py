@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from .layers import Linear
     from .measured import Measurement, Results, read_results
     from .model import Model
+    from .partial_attention import chunked_attention
     from .precision import WIDTHS, Precision, width_of
     from .shapes import MLA, MoE
 
@@ -87,6 +88,7 @@ __all__ = [
     "attainable",
     "attention",
     "attn_intensity",
+    "chunked_attention",
     "column_parallel",
     "crossings",
     "embedding",
@@ -136,6 +138,7 @@ _LATER = {
     ".layers": ("Linear",),
     ".measured": ("Measurement", "Results", "read_results"),
     ".model": ("Model",),
+    ".partial_attention": ("chunked_attention",),
     ".precision": ("WIDTHS", "Precision", "width_of"),
     ".shapes": ("MLA", "MoE"),
 }

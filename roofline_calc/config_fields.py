@@ -35,6 +35,13 @@ class Fields:
             raise ValueError(f"{key}: missing from the config")
         return None if self.config[key] in (None, 0) else self.whole(key)
 
+    def share(self, key: str, default: float) -> float:
+        """A number above 0 and at most 1."""
+        value = self.config.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+            raise self.refuse(key, "must be a number above 0 and at most 1")
+        return value
+
     def flag(self, key: str, default: bool | None = None) -> bool:
         """True or false."""
         value = self.config.get(key, default)

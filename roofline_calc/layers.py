@@ -16,6 +16,7 @@ from .operators import (
     swiglu,
     window_attention,
 )
+from .partial_attention import chunked_attention
 from .precision import Precision
 from .roofline import gemm_crossing
 from .shapes import MLA, Shapes
@@ -104,6 +105,8 @@ def _ffn_layers(model: Shapes, fused: bool) -> dict[str, Linear]:
     )
     if moe.shared_intermediate:
         ffn |= _gated(model, "shared_", moe.shared_intermediate, sparse, fused)
+    if moe.shared_gate:
+        ffn["shared_expert_gate"] = Linear(model.hidden, 1, sparse, stored="others")
     return ffn
 
 
@@ -120,7 +123,10 @@ def attend(
     if model.layers > model.window_layers:
         one = attention(*heads, L, S, b_q=b_q, b_kv=b_kv, mask=mask, traffic=traffic)
         yield "attention", model.layers - model.window_layers, one
-    if model.window:
+    if model.window and model.chunked:
+        one = chunked_attention(*heads, L, S, model.window, b_q=b_q, b_kv=b_kv, traffic=traffic)
+        yield "chunked_attention", model.window_layers, one
+    elif model.window:
         one = window_attention(*heads, L, S, model.window, b_q=b_q, b_kv=b_kv, traffic=traffic)
         yield "window_attention", model.window_layers, one
 
@@ -130,7 +136,9 @@ def elementwise(model: Shapes, tokens: int, b: float) -> dict[str, Cost]:
     norms = rms_norm(tokens, model.hidden, b) * (model.norms_per_layer * model.layers + 1)
     if model.qk_norm:
         norms += rms_norm(tokens * (model.n_q + model.n_kv), model.head_dim, b) * model.layers
-    heads, width = model.n_q + model.n_kv, model.head_dim
+    if model.wide_qk_norm:
+        norms += rms_norm(tokens, (model.n_q + model.n_kv) * model.head_dim, b) * model.layers
+    heads, width = model.n_q + model.n_kv, model.rope_dim or model.head_dim
     if model.mla:
         heads, width = model.n_q + 1, model.mla.rope  # one rotary key for all heads
         for rank in filter(None, (model.mla.q_rank, model.mla.kv_rank)):
@@ -139,8 +147,9 @@ def elementwise(model: Shapes, tokens: int, b: float) -> dict[str, Cost]:
         swiglu(tokens * line.per_token, line.K, b) * line.layers
         for name, line in _ffn_layers(model, fused=True).items() if name.endswith("down_proj")
     ]
+    turned = model.layers - model.nope_layers
     return {
         "embedding": embedding(tokens, model.hidden, b), "norms": norms,
-        "rope": rope(tokens, heads, width, b) * model.layers, "swiglu": sum(gates, start=Cost(0, {})),
-        "residual": residual(tokens, model.hidden, b) * (2 * model.layers),
+        **({"rope": rope(tokens, heads, width, b) * turned} if turned else {}),
+        "swiglu": sum(gates, start=Cost(0, {})), "residual": residual(tokens, model.hidden, b) * (2 * model.layers),
     }

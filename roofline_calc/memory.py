@@ -35,18 +35,21 @@ class Memory(Shapes):
     @property
     def _vectors(self) -> int:
         """Parameters outside matrices, over all layers and the final norm: norms, biases, sinks."""
-        layer = self.norms_per_layer * self.hidden
+        norm = self.hidden * (1 + self.norm_bias)
+        layer = self.norms_per_layer * norm
         if self.qkv_bias:
             layer += (self.n_q + 2 * self.n_kv) * self.head_dim
         if self.o_bias:
             layer += self.hidden
         if self.qk_norm:
             layer += 2 * self.head_dim
+        if self.wide_qk_norm:
+            layer += (self.n_q + self.n_kv) * self.head_dim
         if self.sinks:
             layer += self.n_q
         if self.mla:
             layer += (self.mla.q_rank or 0) + self.mla.kv_rank
-        vectors = self.layers * layer + self.hidden
+        vectors = self.layers * layer + norm + self.lm_head_bias * self.vocab
         dense = self.moe.dense_layers if self.moe else self.layers
         if self.mlp_bias:
             vectors += dense * (2 * self.intermediate + self.hidden)
@@ -110,6 +113,8 @@ class Memory(Shapes):
 
     def kv_bytes(self, contexts: Iterable[int], precision: Precision | None = None) -> float:
         """Bytes of KV cache that sequences of so many tokens occupy; windowed layers keep their last tokens only.
+
+        Of chunked layers the fullest chunk counts, which a sequence once needed even where its latest has just begun.
 
         Raises:
             ValueError: a context is not a positive whole number.

@@ -14,6 +14,7 @@ class MoE:
     Args:
         experts, top_k: experts of a layer, and how many of them a token uses.
         intermediate: width of one expert. shared_intermediate: of all shared experts together, which every token uses.
+        shared_gate: the shared experts' output is weighed by a projection of its own, one output wide (Qwen2-MoE).
         bias: on the experts' gate, up and down. router_bias: one number per expert.
         weight_width: bytes per weight of the experts where they are stored in fewer than the rest.
 
@@ -25,6 +26,7 @@ class MoE:
     top_k: int
     intermediate: int
     shared_intermediate: int = 0
+    shared_gate: bool = False
     dense_layers: int = 0
     bias: bool = False
     router_bias: bool = False
@@ -38,6 +40,8 @@ class MoE:
         for name, size in {"shared_intermediate": self.shared_intermediate, "dense_layers": self.dense_layers}.items():
             if size != 0:
                 check_whole(**{name: size})
+        if self.shared_gate and not self.shared_intermediate:
+            raise ValueError("shared_gate = True: there are no shared experts (shared_intermediate = 0)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,10 +74,15 @@ class Shapes:
 
     Args:
         o_bias, mlp_bias: biases on o_proj; on the dense gate, up and down.
-        norms_per_layer: RMSNorms as wide as ``hidden`` in a layer (Gemma 2 and 3: 4).
+        norms_per_layer: RMSNorms as wide as ``hidden`` in a layer (Gemma 2 and 3: 4, Command-R: 1).
+        norm_bias, lm_head_bias: biases on these norms and the final one; on lm_head (Phi-3.5-MoE).
         qk_norm: RMSNorm of head_dim on every query and key head (Qwen3, Gemma 3).
+        wide_qk_norm: instead, a norm whose weight spans all query heads and one that spans all key heads (OLMo 2).
         sinks: one learned logit per query head (GPT-OSS).
+        rope_dim: width of the part of a head that RoPE turns (None: all of head_dim).
+        nope_layers: layers whose attention goes without RoPE (SmolLM3, Llama 4).
         window, window_layers: tokens that sliding-window attention sees, and in how many of the layers.
+        chunked: these layers attend within chunks of ``window`` tokens instead (Llama 4).
         moe, mla: see `MoE` and `MLA`.
         bytes_per_element: of weights, activations and KV cache. weight_width: bytes per weight of the layers' matrices
             where the checkpoint stores them in fewer.
@@ -97,10 +106,16 @@ class Shapes:
     o_bias: bool = False
     mlp_bias: bool = False
     norms_per_layer: int = 2
+    norm_bias: bool = False
+    lm_head_bias: bool = False
     qk_norm: bool = False
+    wide_qk_norm: bool = False
     sinks: bool = False
+    rope_dim: int | None = None
+    nope_layers: int = 0
     window: int | None = None
     window_layers: int = 0
+    chunked: bool = False
     moe: MoE | None = None
     mla: MLA | None = None
     weight_width: float | None = None
@@ -119,8 +134,19 @@ class Shapes:
             check_whole(window=self.window, window_layers=self.window_layers)
         elif self.window_layers:
             raise ValueError(f"window_layers = {self.window_layers}: there is no window")
-        if self.window_layers > self.layers:
-            raise ValueError(f"window_layers = {self.window_layers}: must be at most layers ({self.layers})")
+        elif self.chunked:
+            raise ValueError("chunked = True: there is no window, the width of a chunk")
+        if self.qk_norm and self.wide_qk_norm:
+            raise ValueError("wide_qk_norm = True: qk_norm is another norm of q and k; a layer has one")
+        if self.nope_layers:
+            check_whole(nope_layers=self.nope_layers)
+        for name, some in {"window_layers": self.window_layers, "nope_layers": self.nope_layers}.items():
+            if some > self.layers:
+                raise ValueError(f"{name} = {some}: must be at most layers ({self.layers})")
+        if self.rope_dim is not None:
+            check_whole(rope_dim=self.rope_dim)
+            if self.rope_dim > self.head_dim:
+                raise ValueError(f"rope_dim = {self.rope_dim}: must be at most head_dim ({self.head_dim})")
         if self.moe and self.moe.dense_layers >= self.layers:
             raise ValueError(f"dense_layers = {self.moe.dense_layers}: must be less than layers ({self.layers})")
 

@@ -35,6 +35,11 @@ def test_parameters_of_a_plain_model():
         ({"mlp_bias": True}, 5 * (13 + 13 + 11)),
         ({"qk_norm": True}, 5 * (7 + 7)),
         ({"norms_per_layer": 4}, 5 * 2 * 11),
+        ({"wide_qk_norm": True}, 5 * (42 + 21)),
+        ({"norm_bias": True}, (5 * 2 + 1) * 11),
+        ({"lm_head_bias": True}, 17),
+        ({"rope_dim": 4, "nope_layers": 2}, 0),
+        ({"window": 8, "window_layers": 2, "chunked": True}, 0),
         ({"sinks": True}, 5 * 6),
         ({"window": 8, "window_layers": 2}, 0),
         ({"weight_width": 0.5}, 0),
@@ -54,6 +59,7 @@ def test_parameters_of_a_mixture_of_experts():
     assert moe(dense_layers=0).params == PLAIN - 5 * dense + 5 * MOE_LAYER
     assert moe(router_bias=True).params - moe().params == 3 * 8
     assert moe(bias=True).params - moe().params == 3 * 8 * (2 * 3 + 11)
+    assert moe(shared_gate=True).params - moe().params == 3 * 11
     biased = dataclasses.replace(moe(), mlp_bias=True)
     assert biased.params - moe().params == 2 * (2 * 13 + 11)
 
@@ -128,6 +134,24 @@ def test_windowed_layers_read_and_keep_their_last_tokens():
     assert everywhere["window_attention"] == attention(6, 3, 7, 1, 8) * (4 * 5)
     with pytest.raises(ValueError, match=r"^context = 0: "):
         small().kv_bytes([0])
+
+
+def test_chunked_layers_meet_their_own_chunk_and_keep_the_fullest():
+    chunked = small(window=8, window_layers=2, chunked=True)
+    step = chunked.decode_kernels(4, 100)  # the 100th token is the fourth of its chunk
+    assert step["attention"] == attention(6, 3, 7, 1, 100) * (4 * 3)
+    assert step["chunked_attention"] == attention(6, 3, 7, 1, 4) * (4 * 2)
+    assert chunked.kv_bytes([100, 5]) == windowed().kv_bytes([100, 5])
+
+
+def test_rope_on_some_layers_and_a_part_of_each_head():
+    assert small(rope_dim=4, nope_layers=2).elementwise_costs(9)["rope"] == rope(9, 6 + 3, 4) * 3
+    assert "rope" not in small(nope_layers=5).elementwise_costs(9)
+
+
+def test_a_norm_over_all_heads():
+    assert small(wide_qk_norm=True).elementwise_costs(9)["norms"] == (
+        rms_norm(9, 11) * 11 + rms_norm(9, 42) * 5 + rms_norm(9, 21) * 5)
 
 
 def test_one_of_several_cards():

@@ -18,6 +18,7 @@ from roofline_calc import (
     Precision,
     analyse,
     attention,
+    chunked_attention,
     experts_touched,
     gemm,
     gemm_crossing,
@@ -93,6 +94,17 @@ def test_a_window_keeps_what_lies_within_it(shape, tokens, window):
 
 
 @law
+@given(heads, lengths, st.integers(1, 6000))
+def test_a_chunk_keeps_what_lies_within_it(shape, tokens, chunk):
+    L, S = tokens
+    causal, own = attention(*shape, L, S, mask="causal"), chunked_attention(*shape, L, S, chunk)
+    assert own.flops == 4 * shape[0] * shape[2] * sum(p % chunk + 1 for p in range(S - L, S))
+    assert own.traffic["K"] == 2 * shape[1] * shape[2] * (S - (S - L) // chunk * chunk)
+    assert own.bytes <= causal.bytes
+    assert own.flops <= window_attention(*shape, L, S, chunk).flops
+
+
+@law
 @given(heads, st.lists(st.integers(1, 500), min_size=1, max_size=6), st.integers(1, 1500))
 def test_chunks_of_a_prefill_do_its_work(shape, chunks, window):
     ends = [sum(chunks[: i + 1]) for i in range(len(chunks))]
@@ -100,6 +112,8 @@ def test_chunks_of_a_prefill_do_its_work(shape, chunks, window):
     assert work == attention(*shape, ends[-1], ends[-1], mask="causal").flops
     work = sum(window_attention(*shape, L, S, window).flops for L, S in zip(chunks, ends, strict=True))
     assert work == window_attention(*shape, ends[-1], ends[-1], window).flops
+    work = sum(chunked_attention(*shape, L, S, window).flops for L, S in zip(chunks, ends, strict=True))
+    assert work == chunked_attention(*shape, ends[-1], ends[-1], window).flops
 
 
 @law

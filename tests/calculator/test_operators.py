@@ -11,6 +11,7 @@ from roofline_calc import (
     Cost,
     attention,
     attn_intensity,
+    chunked_attention,
     column_parallel,
     embedding,
     experts_touched,
@@ -254,6 +255,23 @@ def test_window_attention_passes_its_widths_on():
     cost = window_attention(2, 1, 4, 1, 10, 3, b_q=4, b_kv=1)
     assert cost.traffic == {"K": 12, "V": 12, "Q": 32, "O": 32}
     assert set(window_attention(2, 1, 4, 1, 10, 3, traffic="kv-only").traffic) == {"K", "V"}
+
+
+@pytest.mark.parametrize(("L", "S", "chunk"), [(1, 8, 4), (1, 9, 4), (3, 10, 4), (6, 10, 4), (10, 10, 4), (5, 5, 9)])
+def test_chunks_begin_anew(L, S, chunk):
+    seen = [{key for key in range(query + 1) if key // chunk == query // chunk} for query in range(S - L, S)]
+    cost = chunked_attention(6, 2, 8, L, S, chunk, b_q=4, b_kv=1)
+    assert cost.flops == 4 * 6 * 8 * sum(map(len, seen))
+    assert cost.traffic == {"K": 2 * 8 * len(set().union(*seen)), "V": 2 * 8 * len(set().union(*seen)),
+                            "Q": 6 * L * 8 * 4, "O": 6 * L * 8 * 4}
+    assert set(chunked_attention(6, 2, 8, L, S, chunk, traffic="kv-only").traffic) == {"K", "V"}
+
+
+def test_chunked_attention_refuses():
+    with pytest.raises(ValueError, match=r"^chunk = 0: must be a positive whole number$"):
+        chunked_attention(2, 1, 4, 1, 9, 0)
+    with pytest.raises(ValueError, match=r"^L = 10: under a causal mask"):
+        chunked_attention(2, 1, 4, 10, 9, 3)
 
 
 @pytest.mark.parametrize("name", ["L", "S", "window"])

@@ -10,7 +10,9 @@ from support import LANGUAGES, PAGES
 # (pattern, why it may be typed)
 ALLOWED = [
     (r"Qwen2\.5-7B|Qwen3-30B-A3B|DeepSeek-V3|Llama-3\.1-8B", "a model's name"),
-    (r"Qwen2/2\.5/3|Qwen3-MoE|Gemma 2/3|Phi-3|DeepSeek-V2/V3", "an architecture's name"),
+    (r"Llama 4|Llama（到 4|Llama up to 4|Qwen2(?:/|, )2\.5(?:/| and )3|Gemma 1 (?:to|到) 3", "architectures' names"),
+    (r"Phi-3\.5-MoE|Phi-[34]|DeepSeek-V2(?:/| and )V3|Kimi K2(?:/| and )K2\.5|GLM-4 (?:to|到) 4\.7", "the same"),
+    (r"MiniMax-M2|Granite 3|SmolLM3|OLMo 2(?:/| and )3|InternLM2", "the same"),
     (r"RTX 4090|\b4090\b|H100|H200|A100|SM89", "a card's name"),
     (r"vLLM 0\.26\.0|v0\.26\.0|vLLM 0\.6\.3|FlashAttention 2|(?:白皮书|whitepaper) v2\.1", "a version"),
     (r"\b(?:BF|FP|INT)\d+\b|W4A16|W8A8|\bW4\b|GPTQ-Int4", "a data type"),

@@ -1,0 +1,210 @@
+"""Real config.json files (their fields, in configs/) against parameter counts that others published."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from roofline_calc import Model, read_config
+from roofline_calc.architectures import ARCHITECTURES
+
+FOLDER = Path(__file__).parent / "configs"
+HUB = "safetensors total in the Hugging Face Hub's metadata of the model"
+KVFIT = "parameter count of the Hub's safetensors metadata in debaditc/kvfit, src/kvfit/data/models.json"
+KERAS = "params of the preset in keras-team/keras-hub, keras_hub/src/models"
+TOWER = "; vision tower and projector counted from the modules of transformers 5.25.0"
+
+
+def config(name: str) -> dict[str, Any]:
+    """A config without its quantisation, which changes bytes and no count; some of the files lack the data type."""
+    found = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    for part in (found, found.get("text_config", {})):
+        part.pop("quantization_config", None)
+    return {"dtype": "bfloat16"} | found
+
+
+class Published(NamedTuple):
+    """A published total, what of it our count leaves out (vision, say), and KV cache per token in values."""
+
+    total: int
+    kv: int
+    source: str
+    beside: int = 0
+
+
+TOTALS = {
+    "Qwen1.5-MoE-A2.7B-Chat-GPTQ-Int4": Published(14_315_784_192, 98_304, KERAS),
+    "Qwen2-57B-A14B": Published(57_408_658_944, 28_672, HUB),
+    "Qwen2.5-VL-7B-Instruct": Published(8_292_166_656, 28_672, HUB + TOWER, beside=676_550_144),
+    "Qwen3-4B": Published(4_022_468_096, 73_728, KERAS),
+    "Qwen3-32B": Published(32_762_123_264, 131_072, KERAS),
+    "Qwen3-235B-A22B": Published(235_093_634_560, 96_256, KERAS),
+    "Qwen3-VL-2B-Instruct": Published(2_127_532_032, 57_344, HUB + TOWER, beside=406_957_056),
+    "Qwen3-VL-8B-Instruct": Published(8_767_123_696, 73_728, HUB + TOWER, beside=576_388_336),
+    "Qwen3-VL-235B-A22B-Instruct": Published(235_670_022_896, 96_256, HUB + TOWER, beside=576_388_336),
+    "GLM-4-9B-0414": Published(9_400_279_040, 20_480, "n_params that llama.cpp prints for the model"),
+    "glm-4-9b": Published(9_399_951_360, 20_480, "'with 9399951360 parameters' in THUDM's demo of GLM-4"),
+    "glm-4-9b-chat-hf": Published(9_399_951_360, 20_480, "the same model under the names of transformers"),
+    "GLM-4.5-Air": Published(106_852_251_264, 94_208, HUB + " INTELLECT-3, trained from it, without MTP"),
+    "MiniMax-M2.5": Published(228_689_764_864, 126_976, HUB + " MiniMax-M2, of the same shapes"),
+    "granite-3.3-8b-instruct": Published(8_170_864_640, 81_920, HUB),
+    "SmolLM3-3B": Published(3_075_098_624, 36_864, HUB),
+    "OLMo-2-1124-7B": Published(7_298_617_344, 262_144, HUB),
+    "OLMo-3-7B": Published(7_298_011_136, 262_144, "num_params=7298011136 in openeurollm-project's training log"),
+    "Olmo-3.1-32B-Instruct": Published(32_233_522_176, 131_072, "OLMo 3 32B in public scripts that count its bits"),
+    "Mistral-Small-3.2-24B": Published(24_011_361_280, 81_920, KVFIT + TOWER, beside=438_958_080),
+    "Devstral-Small-2-24B-Instruct": Published(23_572_403_200, 81_920, KERAS),
+    "aya-23-8B": Published(8_028_033_024, 65_536, "parameter count of aya-expanse-8b, of the same shapes"),
+    "internlm2-7b": Published(7_737_708_544, 65_536, "'with 7737708544 parameters' in InternLM's chat demo"),
+    "Llama-3.3-70B-Instruct": Published(70_553_706_496, 163_840, KVFIT),
+    "Llama-4-Scout-17B-16E-Instruct": Published(108_641_793_536, 98_304, KVFIT + TOWER, beside=871_932_416),
+    "Llama-4-Maverick-17B-128E-Instruct": Published(401_583_781_376, 98_304, HUB + TOWER, beside=871_932_416),
+    "phi-4": Published(14_659_507_200, 102_400, KVFIT),
+    "gemma-3-12b-it": Published(12_187_325_040, 196_608, KVFIT + TOWER, beside=421_290_864),
+    "gemma-3-27b-it": Published(27_432_406_640, 253_952, KVFIT + TOWER, beside=423_060_336),
+    # The Hub counts 3,416 = 61 x 56 more than the formula, which nobody explains.
+    "Kimi-K2-Instruct": Published(1_026_408_235_864, 35_136, HUB, beside=3_416),
+    "Kimi-K2.5": Published(1_026_408_235_864, 35_136, "Kimi K2, of whose shapes its language model is", beside=3_416),
+}
+
+
+@pytest.mark.parametrize("name", TOTALS)
+def test_a_real_config_has_its_published_parameters(name):
+    published, model = TOTALS[name], read_config(config(name))
+    assert model.params + published.beside == published.total, published.source
+    assert model.kv_bytes_per_token == 2 * published.kv
+
+
+def prediction_layer(model: Model, own_vocabulary: bool) -> int:
+    """Parameters of a multi-token-prediction layer: one more decoder layer, three norms, and a matrix 2h x h."""
+    layer = replace(model, layers=model.layers + 1).params - model.params
+    vocabulary = 2 * model.vocab * model.hidden if own_vocabulary else 0
+    return layer + 3 * model.hidden + 2 * model.hidden**2 + vocabulary
+
+
+@pytest.mark.parametrize(
+    ("name", "total", "own_vocabulary"),
+    [("GLM-4.5", 358_337_791_296, True), ("GLM-4.5-Air", 110_468_824_832, True), ("GLM-4.6", 356_785_898_816, False)],
+)
+def test_totals_that_count_the_prediction_layer(name, total, own_vocabulary):
+    """The Hub's totals of GLM count it; 4.5 stores an embedding and a head for it, 4.6 does not."""
+    model = read_config(config(name))
+    assert model.params + prediction_layer(model, own_vocabulary) == total
+
+
+def test_totals_without_an_exact_publication():
+    """Both cards say "16x3.8B" and "35B" only; the counts are those of the modules that transformers 5.25.0 builds."""
+    assert read_config(config("Phi-3.5-MoE-instruct")).params == 41_873_153_344
+    assert read_config(config("c4ai-command-r-v01")).params == 34_980_831_232
+
+
+@pytest.mark.parametrize(
+    ("hidden", "layers", "heads", "kv_heads", "intermediate", "total"),
+    [(2048, 18, 8, 1, 16384, 2_506_172_416), (3072, 28, 16, 16, 24576, 8_537_680_896)],
+)
+def test_the_first_gemma(hidden, layers, heads, kv_heads, intermediate, total):
+    """2B and 7B; totals as keras-team/keras-hub states them in gemma_presets.py."""
+    model = read_config({
+        "architectures": ["GemmaForCausalLM"], "hidden_size": hidden, "num_hidden_layers": layers, "head_dim": 256,
+        "num_attention_heads": heads, "num_key_value_heads": kv_heads, "intermediate_size": intermediate,
+        "vocab_size": 256000, "torch_dtype": "bfloat16",
+    })
+    assert model.params == total
+
+
+FURTHER = {"GLM-4.5", "GLM-4.6", "Phi-3.5-MoE-instruct", "c4ai-command-r-v01"}
+ELSEWHERE = {  # tried in test_config.py or above
+    "LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "Qwen3MoeForCausalLM",
+    "Gemma2ForCausalLM", "Gemma3ForCausalLM", "Phi3ForCausalLM", "MixtralForCausalLM", "DeepseekV2ForCausalLM",
+    "DeepseekV3ForCausalLM", "GptOssForCausalLM", "GemmaForCausalLM",
+}
+
+
+def test_every_architecture_is_tried():
+    """Command R7B's (Cohere2) differs from Command-R's by its window alone."""
+    tried = {config(name)["architectures"][0] for name in [*TOTALS, *FURTHER]}
+    assert set(ARCHITECTURES) == tried | ELSEWHERE | {"Cohere2ForCausalLM"}
+
+
+def changed(name: str, fields: dict[str, Any], text: bool = False) -> Model:
+    found = config(name)
+    return read_config(found | ({"text_config": found["text_config"] | fields} if text else fields))
+
+
+def test_layers_of_llama_4():
+    """Scout: 16 experts in all layers; Maverick: 128 in every other one. Three layers of four in chunks of 8192."""
+    scout = read_config(config("Llama-4-Scout-17B-16E-Instruct"))
+    maverick = read_config(config("Llama-4-Maverick-17B-128E-Instruct"))
+    assert (scout.window, scout.window_layers, scout.nope_layers, scout.chunked) == (8192, 36, 12, True)
+    assert (scout.moe.dense_layers, maverick.moe.dense_layers) == (0, 24)
+    name = "Llama-4-Scout-17B-16E-Instruct"
+    assert changed(name, {"moe_layers": [1, 3]}, text=True).moe.dense_layers == 46
+    rope = changed(name, {"no_rope_layers": [1] * 47 + [0]}, text=True)
+    assert (rope.window_layers, rope.nope_layers) == (47, 1)
+    types = ["full_attention"] * 47 + ["chunked_attention"]
+    assert changed(name, {"layer_types": types}, text=True).window_layers == 1
+    assert changed(name, {"attention_chunk_size": None}, text=True).chunked is False
+
+
+def test_windows_of_olmo_3_and_command_a():
+    assert (read_config(config("OLMo-3-7B")).window, read_config(config("OLMo-3-7B")).window_layers) == (4096, 24)
+    command = {"architectures": ["Cohere2ForCausalLM"], "sliding_window": 4096}
+    small = changed("aya-23-8B", command)
+    assert (small.params, small.window_layers, small.nope_layers) == (8_028_033_024, 24, 8)
+    assert changed("aya-23-8B", command | {"sliding_window": None}).nope_layers == 0
+
+
+def test_a_norm_of_queries_and_keys_in_command_r_plus():
+    plain, normed = read_config(config("c4ai-command-r-v01")), changed("c4ai-command-r-v01", {"use_qk_norm": True})
+    assert normed.params - plain.params == 40 * (64 + 64) * 128
+
+
+def test_rope_turns_a_part_of_a_head_or_leaves_layers_out():
+    assert read_config(config("GLM-4.6")).rope_dim == read_config(config("glm-4-9b")).rope_dim == 64
+    assert read_config(config("MiniMax-M2.5")).rope_dim == 64
+    assert read_config(config("SmolLM3-3B")).nope_layers == 9
+    assert changed("phi-4", {"partial_rotary_factor": 0.75}).rope_dim == 96
+
+
+def test_qwen_vl_names_its_language_model_in_either_place():
+    flat = config("Qwen2.5-VL-7B-Instruct")
+    nested = {key: flat.pop(key) for key in list(flat) if key not in ("architectures", "tie_word_embeddings", "dtype")}
+    assert replace(read_config(flat | {"text_config": nested}), source="") == replace(
+        read_config(config("Qwen2.5-VL-7B-Instruct")), source="")
+    tied = read_config(flat | {"text_config": nested, "tie_word_embeddings": True})
+    assert tied.params == 7_615_616_512 - 3584 * 152064
+
+
+def test_mistral_3_is_tied_only_where_a_field_says_so():
+    name = "Mistral-Small-3.2-24B"
+    assert changed(name, {"tie_word_embeddings": True}).tied_embeddings is True
+    both = config(name) | {"tie_word_embeddings": True}
+    text = both["text_config"] | {"tie_word_embeddings": False}
+    assert read_config(both | {"text_config": text}).tied_embeddings is False
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "message"),
+    [
+        ("MiniMax-M2.5", {"use_qk_norm": False}, r"^use_qk_norm = False: only True is supported"),
+        ("MiniMax-M2.5", {"qk_norm_type": "per_head"}, r"^qk_norm_type = 'per_head': only 'per_layer' is supported"),
+        ("MiniMax-M2.5", {"shared_intermediate_size": 1536}, r"^shared_intermediate_size = 1536: only 0 is supported"),
+        ("MiniMax-M2.5", {"attn_type_list": [1, 0]}, r"^attn_type_list: names linear attention"),
+        ("internlm2-7b", {"bias": True}, r"^bias = True: only False is supported"),
+        ("glm-4-9b", {"rmsnorm": False}, r"^rmsnorm = False: only True is supported"),
+        ("glm-4-9b", {"kv_channels": None}, r"^kv_channels: missing from the config$"),
+        ("SmolLM3-3B", {"no_rope_layers": [1]}, r"^no_rope_layers = \[1\]: must hold 0 or 1 for each of 36 layers$"),
+        ("GLM-4.6", {"partial_rotary_factor": 2}, r"^partial_rotary_factor = 2: must be a number above 0"),
+        ("Kimi-K2.5", {"text_config": None}, r"^text_config: missing from the config$"),
+    ],
+)
+def test_what_would_not_be_counted_is_refused(name, fields, message):
+    with pytest.raises(ValueError, match=message):
+        changed(name, fields)
+
+
+def test_llama_4_with_biases_is_refused():
+    with pytest.raises(ValueError, match=r"^attention_bias = True: only False is supported"):
+        changed("Llama-4-Scout-17B-16E-Instruct", {"attention_bias": True}, text=True)
