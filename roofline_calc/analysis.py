@@ -251,7 +251,7 @@ def largest_context(
 
     >>> from roofline_calc import QWEN, RTX_4090
     >>> largest_context(QWEN, RTX_4090.memory)
-    183778
+    183558
     """
     check_whole(batch=batch)
     room = memory - model.weight_bytes(precision)

@@ -17,7 +17,12 @@ from .shapes import MLA, MoE
 class Accelerator:
     """One card by its spec sheet: dense peak in FLOP/s by data type, bandwidth in byte/s, sizes in bytes.
 
-    The last-level cache is None where its maker publishes none.
+    Args:
+        memory: all that the driver reports.
+        last_level_cache: None where no figure is known.
+        link: byte/s, in one direction, that the card can send to the others of its node at once; None for a lone card.
+        source: where the figures come from.
+        note: what to know of them, ECC for example.
 
     Raises:
         ValueError: a figure is not positive, or a data type has no peak.
@@ -29,12 +34,17 @@ class Accelerator:
     peak: Mapping[str, float]
     source: str
     last_level_cache: int | None = None
+    link: float | None = None
+    maker: str = ""
+    note: str = ""
 
     def __post_init__(self) -> None:
         check_positive(bandwidth=self.bandwidth, **{f"peak.{dtype}": rate for dtype, rate in self.peak.items()})
         check_whole(memory=self.memory)
         if self.last_level_cache is not None:
             check_whole(last_level_cache=self.last_level_cache)
+        if self.link is not None:
+            check_positive(link=self.link)
 
     def peak_of(self, dtype: str = "bf16") -> float:
         """Dense peak in FLOP/s for a data type."""

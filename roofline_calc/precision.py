@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from .checks import check_choice, check_positive
 from .operators import quantised_width
 
-# Bytes per element. The block formats carry one scale per group: OCP MX 1.0 (32 elements, 8 bits), NVFP4 (16, 8 bits).
+# Bytes per element; fp16acc and fp8acc are FP16 and FP8 that accumulate in FP16. The block formats carry one scale per
+# group: OCP MX 1.0 (32 elements, 8 bits), NVFP4 (16, 8 bits).
 WIDTHS = {
-    "fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1, "fp4": 0.5, "int4": 0.5,
+    "fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp16acc": 2,
+    "fp8": 1, "fp8acc": 1, "int8": 1, "fp4": 0.5, "int4": 0.5,
     "mxfp4": quantised_width(4, group=32, scale_bytes=1), "nvfp4": quantised_width(4, group=16, scale_bytes=1),
 }
 

@@ -196,11 +196,11 @@ def test_cross(cli, oracles):
     assert rows["k_proj"]["limit"] == gemm_limit(3584, 512)
     assert data["first_compute_bound"] == {
         "decode_batch": None, "decode_query_tokens": 26, "prefill_context": 206, "prefill_attention_context": 374,
-        "largest_context": 183778, "largest_batch": 89,
+        "largest_context": 183558, "largest_batch": 89,
     }
     text = cli("cross --context 2048")
     assert "batch never" in text
-    assert "context up to 183,778" in text
+    assert "context up to 183,558" in text
     router = next(line for line in cli("cross --model mixtral-8x7b").splitlines() if line.startswith("router"))
     assert "never" in router
     table = list(csv.DictReader(io.StringIO(cli("cross --model mixtral-8x7b --csv"))))
@@ -284,7 +284,8 @@ def test_a_model_of_ones_own(cli, refusal, tmp_path):
         (f"ops --batch 1{'0' * 400}", "a number is too large"),
         (f"ops --batch 1{'0' * 5000}", f"argument --batch: '1{'0' * 5000}' is not a whole number"),
         ("ops --tp 3", "t = 3: must divide n_q (28)"),
-        ("ops --dtype fp4", "dtype = 'fp4': must be 'bf16' or 'fp16' or 'fp8' or 'int8' or 'tf32' or 'fp32'"),
+        ("ops --dtype fp4",
+         "dtype = 'fp4': must be 'bf16' or 'fp16' or 'fp16acc' or 'fp8' or 'fp8acc' or 'int8' or 'tf32' or 'fp32'"),
         ("ops --json --csv", "argument --csv: not allowed with argument --json"),
         ("ops --model /nowhere/config.json", "/nowhere/config.json: No such file or directory"),
         ("sweep --context 1,2", "--context: a sweep takes one; give several with --over context --values 512,1024"),

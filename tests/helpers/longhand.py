@@ -13,7 +13,7 @@ P, B = Fraction(1652 * 10**11), Fraction(1008 * 10**9)  # 165.2 TFLOP/s, 1008 GB
 RIDGES = [165, P / B]
 H100 = Fraction(9894 * 10**11), Fraction(335 * 10**10)  # 989.4 TFLOP/s, 3.35 TB/s
 H200 = Fraction(9894 * 10**11), Fraction(480 * 10**10)
-CARD = 24 * 2**30
+CARD = 24_564 * 2**20  # what nvidia-smi reports of 24 GB
 
 LAYERS = 28
 Q, KV, FFN = (3584, 3584), (3584, 512), (3584, 18944)

@@ -29,7 +29,7 @@ SHAPES = {"q/o": (3584, 3584), "k/v": (3584, 512), "gate/up": (3584, 18944), "do
 def test_the_catalogue_says_what_the_page_says_of_the_card():
     """Top of the page and §2: 165.2 TFLOP/s dense BF16, 1008 GB/s, 24 GB, 72 MiB of L2."""
     assert (RTX_4090.peak_of("bf16"), RTX_4090.bandwidth) == (165.2e12, 1008e9)
-    assert (RTX_4090.memory, RTX_4090.last_level_cache) == (24 * 2**30, 72 * 2**20)
+    assert (RTX_4090.memory, RTX_4090.last_level_cache) == (24_564 * 2**20, 72 * 2**20)
 
 
 def test_the_model_is_the_one_the_page_names():

@@ -8,7 +8,7 @@ CLAIMS = {
     'QWEN.bytes_per_element': '2',
     'QWEN.weight_bytes() / 2**30:.1f': '14.2',
     '(RTX_4090.memory - QWEN.weight_bytes()) / 2**30:.1f': '9.8',
-    '(RTX_4090.memory - QWEN.weight_bytes()) / QWEN.kv_bytes_per_token:,.0f': '183,778',
+    'largest_context(QWEN, RTX_4090.memory):,': '183,558',
     '2 * QWEN.params * 128 / (QWEN.weight_bytes() + 128 * QWEN.kv_bytes_per_token):.1f': '127.9',
     '2 * QWEN.params / (QWEN.weight_bytes() + 128 * QWEN.kv_bytes_per_token):.2f': '1.00',
     'QWEN.decode_weights_and_kv(1, 128).intensity:.2f': '1.00',
