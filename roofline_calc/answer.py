@@ -16,12 +16,15 @@ PAINT = {"memory-bound": "34", "compute-bound": "33"}  # blue and yellow; the wo
 
 
 class Answer:
-    """A command's answer: data and rows for programs; for people, a total and lines around the table as well."""
+    """A command's answer: data and rows for programs; for people, a total and lines around the table as well.
+
+    ``text``, if there is any, is shown to people in the table's place.
+    """
 
     def __init__(self, data: Any, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]],
                  above: Sequence[str] = (), below: Sequence[str] = (),
-                 total: Sequence[Mapping[str, Any]] = ()) -> None:
-        self.data, self.columns, self.rows = data, columns, rows
+                 total: Sequence[Mapping[str, Any]] = (), text: str = "") -> None:
+        self.data, self.columns, self.rows, self.text = data, columns, rows, text
         self.above, self.below, self.total = above, below, total
 
     def show(self, options: argparse.Namespace) -> str:
@@ -31,7 +34,7 @@ class Answer:
         if options.csv:
             return csv_table(self.columns, self.rows)
         paint = PAINT if _colourful() else {}
-        table = text_table(self.columns, [*self.rows, *self.total], paint)
+        table = self.text or text_table(self.columns, [*self.rows, *self.total], paint)
         blocks = ["\n".join(self.above), table, "\n".join(self.below)]
         return "\n\n".join(block for block in blocks if block)
 

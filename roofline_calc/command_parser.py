@@ -5,8 +5,9 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from .answer import Answer
-from .commands import cross, hardware, models, ops, plot, sweep_command
+from .commands import cross, ops, plot, sweep_command
 from .comparison import compare
+from .listing import hardware, models
 from .precision import WIDTHS, width_of
 from .setting import PROGRAM, RefusedError, nearest
 
@@ -133,6 +134,8 @@ def command_parser() -> tuple[Parser, dict[str, Parser]]:
             command.add_argument("--hardware", metavar="NAME|FILE",
                                  help="predict from a spec sheet (see `hardware`) instead of the measured roofs")
             command.add_argument("--plot", metavar="FILE", help="draw the roofs and the measurements, .svg")
+        if name in ("models", "hardware"):
+            command.add_argument("--sources", action="store_true", help="where each entry comes from, in words")
         if name == "plot":
             command.add_argument("--output", default="roofline.svg", metavar="FILE", help="(default: %(default)s)")
     return parser, parsers

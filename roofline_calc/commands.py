@@ -1,4 +1,4 @@
-"""The commands that count: a step's operators, sweeps, where regimes turn, the chart, the catalogue."""
+"""The commands that count: a step's operators, sweeps, where regimes turn, the chart."""
 
 import argparse
 from collections import Counter
@@ -18,7 +18,6 @@ from .analysis import (
     sweep,
 )
 from .answer import Answer, figure_module
-from .catalog import ACCELERATORS, MODELS
 from .checks import check_whole
 from .roofline import gemm_limit
 from .setting import RefusedError, Setting
@@ -232,40 +231,3 @@ def plot(options: argparse.Namespace) -> Answer:
         Path(options.output).write_text(figure.roofline_svg(*drawing), encoding="utf-8")
     answer.below = [*answer.below, f"chart       {options.output}"]
     return answer
-
-
-def models(options: argparse.Namespace) -> Answer:
-    """The models of the catalogue."""
-    rows = [
-        {
-            "name": key, "params": model.params, "active": model.params_read(1), "layers": model.layers,
-            "n_q": model.n_q, "n_kv": model.n_kv, "weights": model.weight_bytes(), "kv": model.kv_bytes_per_token,
-            "source": model.source,
-        }
-        for key, model in MODELS.items()
-    ]
-    columns = (
-        Column("name", "model"), Column("params", "parameters", "", True),
-        Column("active", "read per token", "", True), Column("layers", "layers"), Column("n_q", "query heads"),
-        Column("n_kv", "KV heads"), Column("weights", "weights", "byte", True), Column("kv", "KV per token", "byte"),
-    )
-    return Answer(rows, columns, rows)
-
-
-def hardware(options: argparse.Namespace) -> Answer:
-    """The accelerators of the catalogue: dense peaks, bandwidth, ridge point, memory."""
-    rows = []
-    for key, card in ACCELERATORS.items():
-        wide = next(dtype for dtype in ("bf16", "fp16") if dtype in card.peak)
-        rows.append({
-            "name": key, "wide": card.peak[wide], "fp8": card.peak.get("fp8"), "int8": card.peak.get("int8"),
-            "bandwidth": card.bandwidth, "ridge": card.ridge(wide), "memory": card.memory,
-            "last_level_cache": card.last_level_cache, "peak": card.peak, "source": card.source,
-        })
-    columns = (
-        Column("name", "hardware"), Column("wide", "BF16 or FP16", "FLOP/s", True),
-        Column("fp8", "FP8", "FLOP/s", True), Column("int8", "INT8", "OP/s", True),
-        Column("bandwidth", "bandwidth", "byte/s", True), Column("ridge", "ridge point", "FLOP/byte"),
-        Column("memory", "memory", "byte", True), Column("last_level_cache", "last-level cache", "byte", True),
-    )
-    return Answer(rows, columns, rows)

@@ -12,13 +12,14 @@ _PREFIXES = {-9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T",
 class Column(NamedTuple):
     """A column: its key in a row, its title, and its unit ("" for words and counts).
 
-    ``prefixed`` units are scaled by powers of a thousand, one for the whole column; ``missing`` stands for None.
+    ``prefixed`` units are scaled by powers of a thousand, one for the whole column: True for the one that suits it, or
+    a power of ten such as 9. ``missing`` stands for None.
     """
 
     key: str
     title: str
     unit: str = ""
-    prefixed: bool = False
+    prefixed: bool | int = False
     missing: str = "-"
 
 
@@ -70,7 +71,7 @@ def text_table(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], pai
     for column in columns:
         values = [row[column.key] for row in rows]
         numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
-        exponent = _exponent(numbers) if column.prefixed else None
+        exponent = _exponent(numbers) if column.prefixed is True else column.prefixed or None
         lines[1].append(_PREFIXES[exponent or 0] + column.unit)
         numeric.append(bool(numbers))
         for line, value in zip(lines[2:], values, strict=True):

@@ -7,11 +7,12 @@ import os
 import re
 import subprocess
 import sys
+from itertools import groupby
 
 import pytest
 from support import ROOT
 
-from roofline_calc import ACCELERATORS, MODELS, QWEN, RTX_4090, Precision, analyse, gemm_limit, width_of
+from roofline_calc import ACCELERATORS, MODELS, QWEN, RTX_4090, WIDTHS, Precision, analyse, gemm_limit, width_of
 from roofline_calc.__main__ import main
 from roofline_calc.commands import labelled
 
@@ -147,6 +148,9 @@ def test_data_types(cli):
     assert as_json(cli, "ops --model gpt-oss-20b --weights bf16")["bytes_per_element"]["experts"] == 2
     assert as_json(cli, "ops --model deepseek-v3 --hardware h200 --dtype fp8")["bytes_per_element"]["weights"] > 1
     assert as_json(cli, "ops --hardware t4")["dtype"] == "fp16"
+    accumulating = as_json(cli, "ops --dtype fp16acc --hardware rtx-4080")
+    assert accumulating["bytes_per_element"] == as_json(cli, "ops --dtype fp16")["bytes_per_element"]
+    assert accumulating["ridge"] == pytest.approx(195e12 / 716.8e9)
     assert as_json(cli, "ops --hardware generic-cpu")["dtype"] == "bf16"
 
 
@@ -219,6 +223,53 @@ def test_models_and_hardware(cli):
         assert len(cli(f"{command} --csv").splitlines()) == len(known) + 1
 
 
+def test_the_tables_of_the_catalogue_fit_a_terminal(cli):
+    """Fifty cards, and beneath each other; a terminal has 80 to 120 columns."""
+    for command in ("models", "hardware"):
+        assert max(map(len, cli(command).splitlines())) <= 100
+    links = {line.split()[0]: line.split()[5] for line in cli("hardware").splitlines()[2:]}
+    assert (links["rtx-4090"], links["h100-sxm"], links["h20"], links["m1"]) == ("32", "450", "450", "-")
+    makers = [row["maker"] for row in as_json(cli, "hardware")]
+    assert [maker for maker, _ in groupby(makers)] == ["NVIDIA", "AMD", "Intel", "Google", "Amazon", "Apple", ""]
+
+
+def test_where_each_entry_comes_from(cli):
+    for command, known in [("models", MODELS), ("hardware", ACCELERATORS)]:
+        said: dict[str, str] = {}
+        name = ""
+        for line in cli(f"{command} --sources").splitlines():
+            if line.startswith(" "):
+                said[name] += line.strip() + " "
+            else:
+                name = line
+                said[name] = ""
+            assert len(line) <= 88
+        assert list(said) == list(known)
+        for key, entry in known.items():
+            wanted = [entry.source, getattr(entry, "note", "")]
+            assert all(" ".join(part.split()) in " ".join(said[key].split()) for part in wanted)
+        assert as_json(cli, f"{command} --sources") == as_json(cli, command)
+        assert cli(f"{command} --sources --csv") == cli(f"{command} --csv")
+    assert said["rtx-4090"].endswith("Link: 32 Gbyte/s one way. ")
+    assert "Link" not in said["m1"]
+
+
+def test_programs_get_everything_about_a_card(cli):
+    rows = {row["name"]: row for row in csv.DictReader(cli("hardware --csv").splitlines())}
+    for data in as_json(cli, "hardware"):
+        card, row = ACCELERATORS[data["name"]], rows[data["name"]]
+        for found in (data, row):
+            assert (found["product"], found["maker"], found["note"], found["source"]) == (
+                card.name, card.maker, card.note, card.source,
+            )
+        assert data["peak"] == card.peak
+        numbers = {"memory [byte]": card.memory, "bandwidth [byte/s]": card.bandwidth, "link [byte/s]": card.link}
+        numbers |= {"last_level_cache [byte]": card.last_level_cache}
+        numbers |= {f"{name} [{'OP/s' if name == 'int8' else 'FLOP/s'}]": card.peak.get(name) for name in WIDTHS}
+        assert {key: float(row[key]) if row[key] else None for key in numbers} == numbers
+        assert [data[key.split()[0]] for key in list(numbers)[:4]] == list(numbers.values())[:4]
+
+
 # ------------------------------------------------------------------ files of one's own
 
 CARD = '[{}]\nname = "My card"\nbandwidth = 1e12\nmemory = 1_000_000_000\npeak = {{ bf16 = 1e14 }}\nsource = "me"\n'
@@ -286,6 +337,8 @@ def test_a_model_of_ones_own(cli, refusal, tmp_path):
         ("ops --tp 3", "t = 3: must divide n_q (28)"),
         ("ops --dtype fp4",
          "dtype = 'fp4': must be 'bf16' or 'fp16' or 'fp16acc' or 'fp8' or 'fp8acc' or 'int8' or 'tf32' or 'fp32'"),
+        ("ops --dtype fp16acc --hardware h100-sxm",
+         "dtype = 'fp16acc': must be 'bf16' or 'fp16' or 'fp8' or 'int8' or 'tf32' or 'fp32'"),
         ("ops --json --csv", "argument --csv: not allowed with argument --json"),
         ("ops --model /nowhere/config.json", "/nowhere/config.json: No such file or directory"),
         ("sweep --context 1,2", "--context: a sweep takes one; give several with --over context --values 512,1024"),
