@@ -15,10 +15,7 @@ export class Knobs {
       group(
         words.controls,
         this.select("model", [...options(models, (key) => models[key].name), ...options({ [CUSTOM]: words.custom })]),
-        this.select(
-          "accelerator",
-          options(accelerators, (key) => accelerators[key].name),
-        ),
+        this.select("accelerator", byMaker(accelerators)),
         this.select("dtype", []),
         this.select("phase", options({ decode: words.decode, prefill: words.prefill, chunk: words.chunk })),
         this.select("mask", options(Object.fromEntries(masks.map((mask) => [mask, words[mask]])))),
@@ -128,6 +125,16 @@ function group(label, ...knobs) {
 
 function options(choices, name = (key) => choices[key]) {
   return Object.keys(choices).map((key) => html("option", { value: key, textContent: name(key) }));
+}
+
+// Under each maker its cards; one that nobody makes stands alone.
+function byMaker(accelerators) {
+  const cards = Object.entries(accelerators);
+  return [...new Set(cards.map(([, { maker }]) => maker))].flatMap((maker) => {
+    const made = cards.filter(([, card]) => card.maker === maker).map(([key, { name }]) => [key, name]);
+    const choices = options(Object.fromEntries(made));
+    return maker ? html("optgroup", { label: maker }, ...choices) : choices;
+  });
 }
 
 // A number, or the text that is none.

@@ -42,7 +42,7 @@ export class Explorer {
 
   // The data types that a card multiplies in, the usual one first.
   dtypes({ accelerator }) {
-    return Object.keys(this.presets.accelerators[accelerator].roofs);
+    return Object.keys(this.presets.accelerators[accelerator].peaks);
   }
 
   // A card that lacks the data type multiplies in its usual one.
@@ -56,8 +56,9 @@ export class Explorer {
     const { calc, presets } = this;
     const model = state.model === CUSTOM ? { ...this.base, sizes: state } : presets.models[state.model];
     const of = calc.structures[model.structure];
-    const roofs = presets.accelerators[state.accelerator].roofs[state.dtype];
-    const { bandwidth } = roofs;
+    const { bandwidth, peaks } = presets.accelerators[state.accelerator];
+    const [linear, rest] = peaks[state.dtype];
+    const roofs = { linear, rest, bandwidth };
     const settings = { ...state, ...model.sizes, ...roofs, query_tokens: this.value(state, "query_tokens") };
     const kernels = { ...of.kernels(settings), ...of.attention[`${state.mask} ${state.traffic}`](settings) };
     const tokens = calc.tokens(settings);
@@ -68,7 +69,7 @@ export class Explorer {
       return { operator, ...kernel, ...verdict, attainable, crossing };
     });
     const seconds = Object.fromEntries(rows.map((row) => [row.operator, row.seconds]));
-    const { ridge } = calc.verdict({ ...rows[0], peak: roofs.linear, bandwidth });
+    const { ridge } = calc.verdict({ ...rows[0], peak: linear, bandwidth });
     return { rows, step: of.step({ ...seconds, tokens }), roofs, tokens, ridge };
   }
 

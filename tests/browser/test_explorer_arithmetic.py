@@ -19,10 +19,12 @@ def test_the_catalogue_is_given_whole():
     presets = explorer_js.presets()
     assert list(presets["models"]) == list(MODELS)
     for key, card in ACCELERATORS.items():
-        for dtype, roofs in presets["accelerators"][key]["roofs"].items():
-            assert roofs == Roofs.of(card, dtype)._asdict()
+        found = presets["accelerators"][key]
+        assert (found["name"], found["maker"], found["bandwidth"]) == (card.name, card.maker, card.bandwidth)
+        for dtype, peaks in found["peaks"].items():
+            assert (*peaks, card.bandwidth) == Roofs.of(card, dtype)
     assert presets["models"]["deepseek-v3"]["sizes"]["moe_experts"] == MODELS["deepseek-v3"].moe.experts
-    assert set(presets["accelerators"]["rtx-4090"]["roofs"]) == set(ACCELERATORS["rtx-4090"].peak)
+    assert set(presets["accelerators"]["rtx-4090"]["peaks"]) == set(ACCELERATORS["rtx-4090"].peak)
 
 
 def _between(random_: random.Random, field: str, high: float | None = None) -> float:
@@ -46,7 +48,7 @@ def random_state(random_: random.Random) -> dict[str, Any]:
     state["query_tokens"] = random_.choice(
         [1, state["context"], _between(random_, "query_tokens", state["context"] if causal else None)]
     )
-    state["dtype"] = random_.choice(list(explorer_js.roofs_of(ACCELERATORS[state["accelerator"]])))
+    state["dtype"] = random_.choice(list(explorer_js.peaks_of(ACCELERATORS[state["accelerator"]])))
     return state
 
 

@@ -12,20 +12,20 @@ from chromium import SCHEMES, violations
 from playwright.sync_api import Page, expect
 from support import LANGUAGES, ROOT
 
-from roofline_calc import MODELS, attention, crossings
+from roofline_calc import ACCELERATORS, MODELS, attention, crossings
 from roofline_calc.catalog import RTX_4090
 from roofline_calc.figure import PALETTE
 
 WORDS = {
     "zh": {
         "batch": "batch（序列数）", "context": "上下文 S（token）", "L": "query token 数 L",
-        "model": "模型", "phase": "阶段",
+        "model": "模型", "phase": "阶段", "accelerator": "加速器",
         "reset": "重置", "copy": "复制 Python", "slider": "，滑块",
         "memory": "访存受限", "compute": "算力受限", "unmoved": "M 不改变它的强度",
     },
     "en": {
         "batch": "batch (sequences)", "context": "context S (tokens)", "L": "query tokens L",
-        "model": "model", "phase": "phase",
+        "model": "model", "phase": "phase", "accelerator": "accelerator",
         "reset": "Reset", "copy": "Copy Python", "slider": ", slider",
         "memory": "memory-bound", "compute": "compute-bound", "unmoved": "M does not change its intensity",
     },
@@ -65,6 +65,20 @@ def test_it_starts_from_the_step_of_the_lesson(watch, language):
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
     assert watch.complaints == []
     assert [url for url in watch.requests if not url.startswith(watch.root)] == []
+
+
+@both_languages
+def test_each_card_is_listed_under_its_maker(watch, language):
+    page = opened(watch, language)
+    cards = page.get_by_label(WORDS[language]["accelerator"], exact=True)
+    listed = {
+        option.get_attribute("value"): option.evaluate("option => option.closest('optgroup')?.label ?? ''")
+        for option in cards.locator("option").all()
+    }
+    assert list(listed.items()) == [(key, card.maker) for key, card in ACCELERATORS.items()]
+    cards.select_option("m2-ultra")
+    assert "m2-ultra" in page.url
+    assert watch.complaints == []
 
 
 @widths

@@ -180,7 +180,10 @@ def presets() -> dict[str, Any]:
             }
             for key, model in MODELS.items()
         },
-        "accelerators": {key: {"name": card.name, "roofs": roofs_of(card)} for key, card in ACCELERATORS.items()},
+        "accelerators": {
+            key: {"name": card.name, "maker": card.maker, "bandwidth": card.bandwidth, "peaks": peaks_of(card)}
+            for key, card in ACCELERATORS.items()
+        },
         "masks": MASKS, "traffics": TRAFFICS, "limits": LIMITS, "shape": SHAPE_FIELDS, "widths": WIDTH_FIELDS,
         "defaults": DEFAULTS, "programs": programs(),
         "axes": {"intensity": intensity, "performance": performance},
@@ -196,11 +199,13 @@ def programs() -> dict[str, str]:
     return {"catalogue": catalogue, "custom": f"from dataclasses import replace\n\n{custom}"}
 
 
-def roofs_of(card: Accelerator) -> dict[str, dict[str, float]]:
-    """A card's roofs for each data type that it multiplies in, the usual one first."""
+def peaks_of(card: Accelerator) -> dict[str, tuple[float, float]]:
+    """A card's peaks, of linear layers and of the rest, for each data type that it multiplies in, the usual one first.
+    """
     usual = [dtype for dtype in WIDTHS if dtype in card.peak]
     first = sorted(usual, key=lambda dtype: dtype not in ("bf16", "fp16"))
-    return {dtype: Roofs.of(card, dtype)._asdict() for dtype in first if _computes(card, dtype)}
+    roofs = {dtype: Roofs.of(card, dtype) for dtype in first if _computes(card, dtype)}
+    return {dtype: (roof.linear, roof.rest) for dtype, roof in roofs.items()}
 
 
 def _computes(card: Accelerator, dtype: str) -> bool:
@@ -215,7 +220,7 @@ def _computes(card: Accelerator, dtype: str) -> bool:
 def main() -> None:
     """Print the files."""
     try:
-        files = {"calc.js": calc_js(), "presets.json": json.dumps(presets(), ensure_ascii=False)}
+        files = {"calc.js": calc_js(), "presets.json": json.dumps(presets(), ensure_ascii=False, separators=(",", ":"))}
     except TraceError as error:
         raise SystemExit(str(error)) from error
     print(json.dumps(files))
