@@ -1,4 +1,4 @@
-"""Roofline arithmetic for transformer inference: intensity, regimes and time floors from shapes alone.
+"""Roofline arithmetic for transformer inference: intensity, regimes and least times from shapes alone.
 
 >>> from roofline_calc import gemm_intensity, regime
 >>> regime(gemm_intensity(256, 3584, 3584))
@@ -12,6 +12,7 @@ from .operators import (
     attention,
     attn_intensity,
     column_parallel,
+    combine,
     embedding,
     experts_touched,
     gemm,
@@ -19,6 +20,8 @@ from .operators import (
     grouped_gemm,
     kv_heads_per_card,
     mla_attention,
+    mla_expanded_attention,
+    quantise,
     quantised_width,
     residual,
     rms_norm,
@@ -35,10 +38,10 @@ from .roofline import (
     first_whole,
     gemm_crossing,
     gemm_limit,
+    kernel_by_kernel,
     regime,
     regime_of,
     ridge_point,
-    time_floor,
 )
 
 TYPE_CHECKING = False  # without the cost of importing typing
@@ -62,8 +65,9 @@ if TYPE_CHECKING:
     from .measured import Measurement, Results, read_results
     from .model import Model
     from .partial_attention import chunked_attention
-    from .precision import WIDTHS, Precision, width_of
+    from .precision import WIDTHS, Precision, Stored, width_of
     from .shapes import MLA, MoE
+    from .step import Step
 
 __all__ = [
     "ACCELERATORS",
@@ -84,12 +88,15 @@ __all__ = [
     "Results",
     "Roofs",
     "Row",
+    "Step",
+    "Stored",
     "analyse",
     "attainable",
     "attention",
     "attn_intensity",
     "chunked_attention",
     "column_parallel",
+    "combine",
     "crossings",
     "embedding",
     "experts_touched",
@@ -103,10 +110,13 @@ __all__ = [
     "gemm_intensity",
     "gemm_limit",
     "grouped_gemm",
+    "kernel_by_kernel",
     "kv_heads_per_card",
     "largest_batch",
     "largest_context",
     "mla_attention",
+    "mla_expanded_attention",
+    "quantise",
     "quantised_width",
     "read_accelerators",
     "read_config",
@@ -122,7 +132,6 @@ __all__ = [
     "shared_prefix_attention",
     "sweep",
     "swiglu",
-    "time_floor",
     "width_of",
     "window_attention",
 ]
@@ -139,8 +148,9 @@ _LATER = {
     ".measured": ("Measurement", "Results", "read_results"),
     ".model": ("Model",),
     ".partial_attention": ("chunked_attention",),
-    ".precision": ("WIDTHS", "Precision", "width_of"),
+    ".precision": ("WIDTHS", "Precision", "Stored", "width_of"),
     ".shapes": ("MLA", "MoE"),
+    ".step": ("Step",),
 }
 _HOME = {name: module for module, names in _LATER.items() for name in names}
 

@@ -9,7 +9,8 @@ from typing import Any
 from .checks import check_choice, check_positive, check_whole
 from .model import Model
 from .operators import Cost
-from .roofline import attainable, ridge_point, time_floor
+from .precision import Stored
+from .roofline import attainable, kernel_by_kernel, ridge_point
 from .shapes import MLA, MoE
 
 
@@ -59,9 +60,9 @@ class Accelerator:
         """Attainable performance in FLOP/s of a kernel of intensity I (FLOP/byte)."""
         return attainable(I, self.peak_of(dtype), self.bandwidth)
 
-    def time_floor(self, costs: Iterable[Cost], dtype: str = "bf16") -> float:
-        """Least seconds for kernels run one after the other, each held back by its own roof."""
-        return time_floor(costs, self.peak_of(dtype), self.bandwidth)
+    def kernel_by_kernel(self, costs: Iterable[Cost], dtype: str = "bf16") -> float:
+        """Seconds of kernels run one after the other, each at its own roof; see the function of this name."""
+        return kernel_by_kernel(costs, self.peak_of(dtype), self.bandwidth)
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
@@ -97,7 +98,7 @@ def read_accelerators(path: str | Path) -> dict[str, Accelerator]:
 
 
 def read_models(path: str | Path) -> dict[str, Model]:
-    """Models from a TOML file, one table each with the fields of `Model`; ``moe`` and ``mla`` are tables in it.
+    """Models from a TOML file, one table each with the fields of `Model`; moe, mla and stored are tables in it.
 
     Raises: as `read_accelerators`.
     """
@@ -106,6 +107,9 @@ def read_models(path: str | Path) -> dict[str, Model]:
     for key, fields in _read(path).items():
         parts: dict[str, type] = {"moe": MoE, "mla": MLA}
         nested = {name: _entry(kind, path, key, fields[name]) for name, kind in parts.items() if name in fields}
+        nested["stored"] = {
+            name: _entry(Stored, path, key, entry) for name, entry in fields.get("stored", {}).items()
+        }
         models[key] = _entry(Model, path, key, fields | nested)
     return models
 

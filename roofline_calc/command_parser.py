@@ -5,13 +5,14 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from .answer import Answer
+from .attending import FORMS
 from .commands import cross, ops, plot, sweep_command
 from .comparison import compare
 from .listing import hardware, models
 from .precision import WIDTHS, width_of
 from .setting import PROGRAM, RefusedError, nearest
 
-DESCRIPTION = "Which operators of a model are memory-bound on a card, and what a step costs at the very least."
+DESCRIPTION = "Which operators of a model are memory-bound on a card, and how long a step must take."
 EXAMPLES = """\
 examples:
   roofline-calc ops --model qwen2.5-7b --hardware rtx-4090 --batch 32 --context 2048
@@ -92,13 +93,19 @@ def _setting() -> Parser:
                       help="tokens of context with the step's own, for all or per sequence (default: 2048)")
     step.add_argument("--traffic", type=_one_of("q+kv+o", "kv-only"), default="q+kv+o", metavar="q+kv+o|kv-only",
                       help="what attention moves: all of it, or K and V alone (default: q+kv+o)")
+    step.add_argument("--mla", type=_one_of(*FORMS), metavar="absorbed|expanded",
+                      help="form of latent attention (default: for each sequence the one of fewer FLOPs)")
+    step.add_argument("--elementwise", action="store_true",
+                      help="also norms, RoPE, gates, residuals …, as an engine that fuses nothing runs them")
     step.add_argument("--fused", action="store_true", help="q, k, v in one GEMM, gate and up in another, as engines do")
     widths = setting.add_argument_group("data types", f"one of {', '.join(WIDTHS)}")
     widths.add_argument("--dtype", type=_one_of(*WIDTHS), metavar="TYPE",
-                        help="in which linear layers multiply (default: the model's, bf16); fp8 and int8 mean W8A8")
+                        help="in which linear layers multiply (default: as stored, or bf16); fp8 and int8 mean W8A8")
     widths.add_argument("--weights", type=_width, metavar="TYPE[-gN[-zero]]",
                         help="of the layers' weights: int4-g128 has a 2-byte scale per 128, -zero a zero point as well")
     widths.add_argument("--kv", type=_width, metavar="TYPE", help="of the KV cache")
+    widths.add_argument("--attention", type=_one_of(*WIDTHS), metavar="TYPE",
+                        help="in which attention multiplies (default: as lm_head does, bf16)")
     return setting
 
 

@@ -19,6 +19,7 @@ from .analysis import (
 )
 from .answer import Answer, figure_module
 from .checks import check_whole
+from .model import Model
 from .roofline import gemm_limit
 from .setting import RefusedError, Setting
 from .tables import Column, scaled, significant
@@ -29,7 +30,7 @@ UNITS = {"flops": "FLOP", "bytes": "byte", "intensity": "FLOP/byte", "seconds": 
 OPERATOR_COLUMNS = (
     Column("operator", "operator"), Column("flops", "FLOPs", "FLOP", True), Column("bytes", "traffic", "byte", True),
     Column("intensity", "intensity", "FLOP/byte"), Column("regime", "regime"),
-    Column("seconds", "time floor", "s", True), Column("share", "share of time", "%"),
+    Column("seconds", "time", "s", True), Column("share", "share of time", "%"),
 )
 
 
@@ -68,45 +69,69 @@ def _in_words(batch: Batch, phase: str) -> str:
 
 
 def ops(options: argparse.Namespace) -> Answer:
-    """Every operator of one step: FLOPs, traffic, intensity, regime, time floor."""
+    """Every operator of one step: FLOPs, traffic, intensity, regime, time at its own roof; and the step's times."""
     batch, setting = _batch(options), Setting(options)
     model, precision = setting.model, setting.precision
     tokens = sum(L * n for (L, _), n in batch.items())
     step = model.step(
-        batch, fused=options.fused, traffic=options.traffic, precision=precision,
-        sampled=tokens if options.phase == "decode" else None,
+        batch, fused=options.fused, traffic=options.traffic, elementwise=options.elementwise,
+        sampled=tokens if options.phase == "decode" else None, **setting.how,
     )
     report = analyse(step, setting.accelerator, setting.dtype)
     total, kv = report.total, sum(model.kv_bytes([S], precision) * n for (_, S), n in batch.items())
-    resident, read = model.weight_bytes(precision), model.weight_bytes_read(tokens, precision)
+    resident = model.weight_bytes(precision)
     rows = _operators(report)
     whole = {
-        "operator": "whole step", "flops": total.flops, "bytes": total.bytes, "intensity": total.intensity,
-        "regime": "", "seconds": report.seconds, "share": 100.0,
+        "operator": "all, one by one", "flops": total.flops, "bytes": total.bytes, "intensity": total.intensity,
+        "regime": "", "seconds": report.kernel_by_kernel, "share": 100.0,
     }
     memory = setting.accelerator.memory
     fits = resident + kv <= memory
     below = [
-        f"weights     {_bytes(resident)} resident, {_bytes(read)} read in this step",
-        f"KV cache    {_bytes(kv)}; one more token of context takes {_bytes(model.kv_bytes([1], precision))}",
-        f"memory      {_bytes(resident + kv)} of {_bytes(memory)}: {'fits' if fits else 'does not fit'}",
-        f"time floor  {scaled(report.seconds, 's')} with each operator under its own roof; "
-        f"{scaled(report.aggregate_seconds, 's')} by the average intensity",
-        f"speed       at most {significant(report.tokens_per_second(tokens))} tokens/s",
+        f"weights           {_bytes(resident)} resident, {_bytes(step.compulsory['weights'])} read in this step",
+        f"KV cache          {_bytes(kv)}; one more token of context takes {_bytes(model.kv_bytes([1], precision))}",
+        f"memory            {_bytes(resident + kv)} of {_bytes(memory)}: {'fits' if fits else 'does not fit'}",
+        *_times(report, tokens), *_caveats(model, options),
     ]
     data = setting.facts() | {
         "phase": options.phase,
         "sequences": [{"query_tokens": L, "context": S, "count": n} for (L, S), n in batch.items()],
-        "units": UNITS | {"share": "%"}, "operators": rows,
-        "total": {
-            "flops": total.flops, "bytes": total.bytes, "intensity": total.intensity, "seconds": report.seconds,
-            "aggregate_seconds": report.aggregate_seconds,
-        },
-        "weights_read": read, "kv_bytes": kv, "memory": memory, "fits": fits,
-        "tokens_per_second": report.tokens_per_second(tokens),
+        "units": UNITS | {"share": "%", "compulsory": "byte"}, "operators": rows,
+        "total": {"flops": total.flops, "bytes": total.bytes, "intensity": total.intensity} | _seconds(report),
+        "compulsory": step.compulsory, "kv_bytes": kv, "memory": memory, "fits": fits,
+        "tokens_per_second": {name: tokens / seconds for name, seconds in _seconds(report).items()},
     }
     above = [str(setting), _in_words(batch, options.phase)]
     return Answer(data, OPERATOR_COLUMNS, rows, above, below, total=[whole])
+
+
+def _seconds(report: Report) -> dict[str, float]:
+    """The three times of a step."""
+    return {
+        "lower_bound": report.lower_bound, "kernel_by_kernel": report.kernel_by_kernel,
+        "no_overlap": report.no_overlap,
+    }
+
+
+def _times(report: Report, tokens: int) -> list[str]:
+    bound, one_by_one, apart = _seconds(report).values()
+    held = "arithmetic at peak" if report.compute_seconds >= report.memory_seconds else "compulsory traffic"
+    speeds = [f"{significant(tokens / seconds)} tokens/s" for seconds in (bound, one_by_one, apart)]
+    return [
+        f"lower bound       {scaled(bound, 's')}, at most {speeds[0]}: {held}; nothing beats it",
+        f"kernel by kernel  {scaled(one_by_one, 's')}, {speeds[1]}: one after the other, each at its own roof",
+        f"no overlap        {scaled(apart, 's')}, {speeds[2]}: arithmetic and traffic of each kernel in turn",
+    ]
+
+
+def _caveats(model: Model, options: argparse.Namespace) -> list[str]:
+    """What the times take for granted, or leave out."""
+    words = []
+    if model.moe:
+        words.append("experts           as many as evenly routed tokens touch; skewed routing reads fewer")
+    if not options.elementwise:
+        words.append("left out          element-wise operators, which engines fuse (--elementwise shows them)")
+    return words
 
 
 def _bytes(count: float) -> str:
@@ -125,14 +150,14 @@ def sweep_command(options: argparse.Namespace) -> Answer:
     rows, data = [], []
     for batch, context, report in sweep(
         model, setting.accelerator, points, phase=options.phase, dtype=setting.dtype, fused=options.fused,
-        traffic=options.traffic, precision=precision,
+        traffic=options.traffic, elementwise=options.elementwise, **setting.how,
     ):
         total, tokens = report.total, batch * (1 if options.phase == "decode" else context)
         needed = model.weight_bytes(precision) + batch * model.kv_bytes([context], precision)
         row = {
             "batch": batch, "context": context, "flops": total.flops, "bytes": total.bytes,
-            "intensity": total.intensity, "seconds": report.seconds, "aggregate_seconds": report.aggregate_seconds,
-            "tokens_per_second": report.tokens_per_second(tokens), "memory": needed,
+            "intensity": total.intensity, **_seconds(report), "tokens_per_second": tokens / report.lower_bound,
+            "memory": needed,
             "fits": needed <= setting.accelerator.memory,
             "compute_bound": " ".join(report.compute_bound) or "none",
         }
@@ -141,7 +166,7 @@ def sweep_command(options: argparse.Namespace) -> Answer:
     columns = (
         Column("batch", "batch"), Column("context", "context", "token"), Column("flops", "FLOPs", "FLOP", True),
         Column("bytes", "traffic", "byte", True), Column("intensity", "intensity", "FLOP/byte"),
-        Column("seconds", "time floor", "s", True), Column("aggregate_seconds", "by average", "s", True),
+        Column("lower_bound", "lower bound", "s", True), Column("kernel_by_kernel", "kernel by kernel", "s", True),
         Column("tokens_per_second", "at most", "tokens/s"), Column("memory", "memory", "byte", True),
         Column("fits", "fits"), Column("compute_bound", "compute-bound operators"),
     )
@@ -155,18 +180,18 @@ def cross(options: argparse.Namespace) -> Answer:
     setting = Setting(options)
     model, precision, card, context = setting.model, setting.precision, setting.accelerator, options.context[0]
     check_whole(context=context)
-    lines = model.linear_layers(options.fused) | {"lm_head": model.lm_head}
+    lines = model.gemms(options.fused)
     found = crossings(model, card, dtype=setting.dtype, fused=options.fused, precision=precision)
     rows = []
     for name, crossing in found.items():
         line = lines[name]
-        b_x, _, b_y = precision.operands(line.stored)
+        b_x, _, b_y = line.operands(precision)
         rows.append({
             "operator": name, "K": line.K, "N": line.N, "crossing": crossing,
-            "limit": gemm_limit(line.K, line.N, b_x, b_y),
+            "limit": gemm_limit(line.K, line.N, b_x / line.shared_by, b_y),
         })
     common: dict[str, Any] = {"dtype": setting.dtype, "precision": precision}
-    attention = next(iter(model.attention_costs({(1, 1): 1})))
+    attention = next(name for name in model.attention_costs({(2, 2): 1}) if name.endswith("attention"))
     solved = {
         "decode_batch": first_batch(model, card, context, fused=options.fused, **common),
         "decode_query_tokens": first_query_tokens(model, card, context, **common),
@@ -178,9 +203,9 @@ def cross(options: argparse.Namespace) -> Answer:
     text = {name: "never" if value is None else significant(value) for name, value in solved.items()}
     below = [
         "compute-bound from",
-        f"  decode at context {context:,}, the whole step by its average:  batch {text['decode_batch']}",
+        f"  decode at context {context:,}, the step's lower bound:  batch {text['decode_batch']}",
         f"  attention over {context:,} cached tokens:  {text['decode_query_tokens']} query tokens per sequence",
-        f"  prefill of one sequence, the whole step by its average:  context {text['prefill_context']}",
+        f"  prefill of one sequence, the step's lower bound:  context {text['prefill_context']}",
         f"  prefill of one sequence, {attention}:  context {text['prefill_attention_context']}",
         f"fits in {_bytes(card.memory)} beside the weights",
         f"  batch {options.batch:,}:  context up to {text['largest_context']}",
@@ -224,10 +249,10 @@ def plot(options: argparse.Namespace) -> Answer:
         "performance": "attainable performance, TFLOP/s", "memory-bound": "memory-bound",
         "compute-bound": "compute-bound", "ridge": "ridge point {:.0f}",
     }
-    drawing = points, setting.roofs.linear, setting.roofs.bandwidth, words
+    drawing = points, setting.accelerator.peak_of(setting.dtype), setting.accelerator.bandwidth, words
     if options.output.endswith(".png"):
         Path(options.output).write_bytes(figure.roofline_png(*drawing))
     else:
         Path(options.output).write_text(figure.roofline_svg(*drawing), encoding="utf-8")
-    answer.below = [*answer.below, f"chart       {options.output}"]
+    answer.below = [*answer.below, f"chart             {options.output}"]
     return answer

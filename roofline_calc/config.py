@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from .architectures import ARCHITECTURES
-from .checkpoint import element_width, stored_width
+from .checkpoint import element_width, stored_modules
 from .config_fields import Fields
 from .model import Model
 
@@ -37,10 +36,7 @@ def read_config(config: str | Path | Mapping[str, Any], name: str | None = None)
     if named[0] not in ARCHITECTURES:
         raise ValueError(f"architectures = {named[0]!r}: not supported; known are {', '.join(ARCHITECTURES)}")
     shapes = ARCHITECTURES[named[0]](Fields(config))
-    stored = stored_width(config)
-    if "experts" in stored and shapes.get("moe"):
-        shapes["moe"] = replace(shapes["moe"], weight_width=stored["experts"])
     return Model(
         name=name or config.get("_name_or_path") or named[0], bytes_per_element=element_width(config),
-        weight_width=stored.get("weights"), source=source, **shapes,
+        stored=stored_modules(config), source=source, **shapes,
     )

@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .attending import cache_elements
 from .checks import check_whole
-from .layers import Linear, linear_layers
+from .layers import Linear, absorbed_layers, alone, linear_layers
+from .operators import experts_touched
 from .precision import Precision
 from .shapes import Shapes
 
@@ -19,6 +21,19 @@ class Memory(Shapes):
         """Every linear layer of the decoder layers, by name; see `projections`."""
         return linear_layers(self, fused)
 
+    def gemms(self, fused: bool = False) -> dict[str, Linear]:
+        """Every GEMM that a step may run: the linear layers, lm_head, and the absorbed halves of MLA's kv_b_proj."""
+        return linear_layers(self, fused) | absorbed_layers(self) | {"lm_head": self.lm_head}
+
+    def multiplies(self, fused: bool = False, precision: Precision | None = None) -> dict[str, str]:
+        """Data types of the products that the checkpoint or precision sets, by operator."""
+        precision = precision or self.precision
+        dtypes = {name: line.multiplies(precision) for name, line in self.gemms(fused).items()}
+        if precision.attention:
+            kinds = ("", "window_", "chunked_", "absorbed_", "expanded_")
+            dtypes |= {f"{kind}attention": precision.attention for kind in kinds}
+        return {name: dtype for name, dtype in dtypes.items() if dtype}
+
     def projections(self, fused: bool = False) -> dict[str, tuple[int, int]]:
         """Input and output width (K, N) of each linear layer of one decoder layer.
 
@@ -30,33 +45,32 @@ class Memory(Shapes):
     @property
     def lm_head(self) -> Linear:
         """The projection of a hidden state to logits; its tokens are the rows sampled."""
-        return Linear(self.hidden, self.vocab, 1, stored="others")
+        return alone("lm_head", self.hidden, self.vocab, 1)
 
-    @property
-    def _vectors(self) -> int:
-        """Parameters outside matrices, over all layers and the final norm: norms, biases, sinks."""
+    def _vectors(self, tokens: int | None) -> float:
+        """Parameters outside matrices that so many tokens meet: norms, biases, sinks, over all layers, and the last.
+
+        Flags are factors, not conditions: the explorer's sizes are symbols.
+        """
         norm = self.hidden * (1 + self.norm_bias)
-        layer = self.norms_per_layer * norm
-        if self.qkv_bias:
-            layer += (self.n_q + 2 * self.n_kv) * self.head_dim
-        if self.o_bias:
-            layer += self.hidden
-        if self.qk_norm:
-            layer += 2 * self.head_dim
-        if self.wide_qk_norm:
-            layer += (self.n_q + self.n_kv) * self.head_dim
-        if self.sinks:
-            layer += self.n_q
+        layer = (
+            self.norms_per_layer * norm + self.qkv_bias * (self.n_q + 2 * self.n_kv) * self.head_dim
+            + self.o_bias * self.hidden + self.sinks * self.n_q + self.qk_norm * 2 * self.head_dim
+            + self.wide_qk_norm * (self.n_q + self.n_kv) * self.head_dim
+        )
         if self.mla:
             layer += (self.mla.q_rank or 0) + self.mla.kv_rank
-        vectors = self.layers * layer + norm + self.lm_head_bias * self.vocab
         dense = self.moe.dense_layers if self.moe else self.layers
-        if self.mlp_bias:
-            vectors += dense * (2 * self.intermediate + self.hidden)
-        if self.moe:
-            per_expert = self.moe.router_bias + self.moe.bias * (2 * self.moe.intermediate + self.hidden)
-            vectors += (self.layers - dense) * self.moe.experts * per_expert
-        return vectors
+        vectors = (
+            self.layers * layer + self.mlp_bias * dense * (2 * self.intermediate + self.hidden)
+            + norm + self.lm_head_bias * self.vocab
+        )
+        if not self.moe:
+            return vectors
+        moe, sparse = self.moe, self.layers - dense
+        touched = moe.experts if tokens is None else experts_touched(moe.experts, moe.top_k, tokens)
+        per_expert = moe.bias * (2 * moe.intermediate + self.hidden)
+        return vectors + sparse * (moe.router_bias * moe.experts + per_expert * touched)
 
     @property
     def params(self) -> int:
@@ -79,14 +93,14 @@ class Memory(Shapes):
         """The widths of the checkpoint as published."""
         b = self.bytes_per_element
         return Precision(
-            activations=b, weights=self.weight_width or b, kv=b, others=b,
-            experts=self.moe.weight_width if self.moe else None,
+            activations=b, weights=b, kv=self.kv_width or b, others=b, modules=self.stored,
         )
 
     def weight_bytes(self, precision: Precision | None = None) -> float:
         """Bytes of weights that live in memory (precision None: as published)."""
-        embedding_table = 0 if self.tied_embeddings else self.vocab * self.hidden
-        return self.weight_bytes_read(None, precision) + embedding_table * (precision or self.precision).others
+        table = 0 if self.tied_embeddings else self.vocab * self.hidden
+        width = (precision or self.precision).stored("embedding").width
+        return self.weight_bytes_read(None, precision) + table * width
 
     def weight_bytes_read(self, tokens: int | None = None, precision: Precision | None = None) -> float:
         """Expected bytes of weights that a step of so many tokens reads; see `params_read`.
@@ -96,20 +110,16 @@ class Memory(Shapes):
         """
         precision = precision or self.precision
         matrices = sum(
-            line.K * line.N * line.layers * line.touched(tokens) * precision.of(line.stored)
+            line.K * line.N * line.layers * line.touched(tokens) * line.width(precision)
             for line in self.linear_layers().values()
         )
-        return matrices + (self._vectors + self.vocab * self.hidden) * precision.others
-
-    @property
-    def _kv_elements(self) -> int:
-        """Elements that one token occupies in one layer's cache."""
-        return self.mla.kv_rank + self.mla.rope if self.mla else 2 * self.n_kv * self.head_dim
+        head = self.vocab * self.hidden * precision.stored("lm_head").width
+        return matrices + head + self._vectors(tokens) * precision.others
 
     @property
     def kv_bytes_per_token(self) -> float:
         """Bytes of KV cache that one token of context occupies, K and V of all layers."""
-        return self.layers * self._kv_elements * self.bytes_per_element
+        return self.layers * cache_elements(self) * self.precision.kv
 
     def kv_bytes(self, contexts: Iterable[int], precision: Precision | None = None) -> float:
         """Bytes of KV cache that sequences of so many tokens occupy; windowed layers keep their last tokens only.
@@ -124,4 +134,4 @@ class Memory(Shapes):
             check_whole(context=context)
             tokens += (self.layers - self.window_layers) * context
             tokens += self.window_layers * min(context, self.window or context)
-        return tokens * self._kv_elements * (precision or self.precision).kv
+        return tokens * cache_elements(self) * (precision or self.precision).kv

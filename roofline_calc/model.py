@@ -1,14 +1,17 @@
-"""A transformer from its shapes, and the operators of a step."""
+"""A transformer from its shapes, and the kernels of a step."""
 
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from .attending import attend, cheaper_form, check_form, latent_attention, latent_choices, latent_products
 from .checks import check_whole
-from .layers import attend, elementwise
+from .compulsory import kv_traffic, weights_and_input
+from .layers import elementwise
 from .memory import Memory
-from .operators import Cost, gemm, grouped_gemm
+from .operators import Cost
 from .precision import Precision
+from .step import Step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,36 +24,48 @@ class Model(Memory):
     """
 
     def linear_costs(self, tokens: int, *, fused: bool = False, precision: Precision | None = None) -> dict[str, Cost]:
-        """The linear layers of a step of so many tokens, each summed over the layers (and experts, or heads).
+        """The linear layers of a step of so many tokens, each summed over the layers (and experts).
+
+        Of latent attention, all but kv_b_proj, whose rows depend on the form: see `attention_costs`.
 
         Raises:
             ValueError: tokens is not a positive whole number.
         """
         check_whole(tokens=tokens)
         precision = precision or self.precision
-        costs = {}
-        for name, line in self.linear_layers(fused).items():
-            widths = precision.operands(line.stored)
-            one = grouped_gemm(tokens * line.per_token, line.touched(tokens), line.K, line.N, *widths)
-            costs[name] = one * line.layers
-        return costs
+        lines = self.linear_layers(fused)
+        if self.mla:
+            del lines["kv_b_proj"]
+        return {name: line.cost(tokens, precision) for name, line in lines.items()}
 
     def attention_costs(
-        self, sequences: Iterable[tuple[int, int]] | Mapping[tuple[int, int], int], *,
-        mask: str = "causal", traffic: str = "q+kv+o", precision: Precision | None = None,
+        self, sequences: Iterable[tuple[int, int]] | Mapping[tuple[int, int], int], *, mask: str = "causal",
+        traffic: str = "q+kv+o", precision: Precision | None = None, mla: str | None = None,
     ) -> dict[str, Cost]:
         """Attention of a step, summed over its sequences and the layers; sliding-window layers apart from full ones.
+
+        Latent attention is there with what it does with kv_b_proj, by form.
 
         Args, errors: see `step`.
         """
         precision = precision or self.precision
+        check_form(self, mla)
         costs: dict[str, Cost] = {}
+        rows: dict[str, int] = {}
         for (L, S), count in (sequences if isinstance(sequences, dict) else Counter(sequences)).items():
             check_whole(query_tokens=L, context=S, sequences=count)
-            for name, layers, one in attend(self, L, S, precision.others, precision.kv, mask, traffic):
+            if self.mla:
+                form = mla or cheaper_form(self, self.mla, L, S, mask)
+                one = latent_attention(self, self.mla, form, L, S, precision, mask, traffic)
+                found = [(f"{form}_attention", self.layers, one)]
+                rows[form] = rows.get(form, 0) + count * (L if form == "absorbed" else S)
+            else:
+                found = list(attend(self, L, S, precision, mask, traffic))
+            for name, layers, one in found:
                 cost = one * (count * layers)
                 costs[name] = costs[name] + cost if name in costs else cost
-        return costs
+        products = [latent_products(self, form, tokens, precision) for form, tokens in rows.items()]
+        return dict(ChainMap(*products)) | costs
 
     def lm_head_cost(self, sampled: int, precision: Precision | None = None) -> Cost:
         """The projection of the sampled rows to logits.
@@ -58,89 +73,85 @@ class Model(Memory):
         Raises:
             ValueError: sampled is not a positive whole number.
         """
-        return gemm(sampled, self.hidden, self.vocab, *(precision or self.precision).operands("others"))
+        return self.lm_head.cost(sampled, precision or self.precision)
 
     def elementwise_costs(self, tokens: int, precision: Precision | None = None) -> dict[str, Cost]:
         """What a step of so many tokens does beside its matrix kernels, each summed over the layers.
 
-        Norms (on q and k too, and the final one), RoPE, the feed-forward gate, two residual additions per layer and
-        the embedding gather, each as a kernel of its own.
+        Norms (on q and k too, and the final one), RoPE, the feed-forward gate, two residual additions per layer, the
+        embedding gather, the sum of the experts' outputs, and the pass that quantises activations where linear layers
+        multiply in a narrow type: each as a kernel of its own, as an engine that fuses nothing runs them.
 
         Raises:
             ValueError: tokens is not a positive whole number.
         """
         check_whole(tokens=tokens)
-        return elementwise(self, tokens, (precision or self.precision).others)
-
-    def matrix_kernels(
-        self, sequences: Iterable[tuple[int, int]] | Mapping[tuple[int, int], int], *, fused: bool = False,
-        mask: str = "causal", traffic: str = "q+kv+o", precision: Precision | None = None, sampled: int | None = None,
-    ) -> dict[str, Cost]:
-        """The linear layers and attention of one step: `step` without its element-wise operators.
-
-        Args:
-            mask: of full attention, "causal" or "none"; a sliding window is causal by its nature.
-            Others, errors: see `step`.
-        """
-        batch = Counter(sequences)
-        if not batch:
-            raise ValueError("sequences = []: a step needs at least one")
-        head = {} if sampled == 0 else {"lm_head": self.lm_head_cost(sampled or batch.total(), precision)}
-        attention = self.attention_costs(batch, mask=mask, traffic=traffic, precision=precision)
-        tokens = sum(L * count for (L, _), count in batch.items())
-        return {**self.linear_costs(tokens, fused=fused, precision=precision), **attention, **head}
+        return elementwise(self, tokens, precision or self.precision)
 
     def step(
         self, sequences: Iterable[tuple[int, int]] | Mapping[tuple[int, int], int], *, fused: bool = False,
-        traffic: str = "q+kv+o", precision: Precision | None = None, sampled: int | None = None,
-    ) -> dict[str, Cost]:
-        """The operators of one step over a batch of sequences, each summed over the layers and the batch.
+        mask: str = "causal", traffic: str = "q+kv+o", precision: Precision | None = None,
+        sampled: int | None = None, mla: str | None = None, elementwise: bool = False,
+    ) -> Step:
+        """The kernels of one step over a batch of sequences, each summed over the layers and the batch.
 
         A sequence is a pair (L, S): L query tokens, the last of S tokens of context. Decode is (1, S), prefill (S, S),
-        a chunk of a longer prompt or the verification of drafted tokens (L, S); a step may mix them. Attention is
-        causal. Linear layers see all query tokens at once, lm_head only the sampled rows.
+        a chunk of a longer prompt or the verification of drafted tokens (L, S); a step may mix them. Linear layers see
+        all query tokens at once, lm_head only the sampled rows.
 
         Args:
             sequences: pairs (L, S), or how often each occurs, {(1, 2048): 32}.
             fused: see `projections`. traffic: see `attention`. precision: widths (None: as published).
+            mask: of full attention, "causal" or "none"; a sliding window is causal by its nature.
             sampled: rows whose logits are wanted (None: one per sequence; 0: none, as within a long prompt).
+            mla: form of latent attention, "absorbed" or "expanded" (None: for each sequence the one of fewer FLOPs).
+            elementwise: also the operators of `elementwise_costs`, which engines mostly fuse away.
 
         Raises:
-            ValueError: no sequence, L or S not a positive whole number, L > S, or traffic is unknown.
+            ValueError: no sequence, L or S not a positive whole number, L > S, a word is unknown, or mla is given for
+                a model without latent attention.
 
         >>> from roofline_calc import QWEN
         >>> step = QWEN.step([(1, 2048), (1, 500), (128, 128)])
         >>> step["q_proj"] == QWEN.linear_costs(tokens=130)["q_proj"]
         True
         """
-        tokens = sum(L * count for (L, _), count in Counter(sequences).items())
-        kernels = self.matrix_kernels(sequences, fused=fused, traffic=traffic, precision=precision, sampled=sampled)
-        return {**kernels, **self.elementwise_costs(tokens, precision)}
+        batch = Counter(sequences)
+        if not batch:
+            raise ValueError("sequences = []: a step needs at least one")
+        precision = precision or self.precision
+        rows = batch.total() if sampled is None else sampled
+        head = {"lm_head": self.lm_head_cost(rows, precision)} if rows else {}
+        attention = self.attention_costs(batch, mask=mask, traffic=traffic, precision=precision, mla=mla)
+        tokens = sum(L * count for (L, _), count in batch.items())
+        kernels = {**self.linear_costs(tokens, fused=fused, precision=precision), **attention, **head}
+        if elementwise:
+            kernels |= self.elementwise_costs(tokens, precision)
+        compulsory = weights_and_input(self, tokens, rows, precision) | kv_traffic(self, batch, precision)
+        return Step(kernels, compulsory, self.multiplies(fused, precision), latent_choices(self, batch, mask))
 
     def decode_kernels(
         self, batch: int, context: int, *, fused: bool = False, traffic: str = "q+kv+o",
         precision: Precision | None = None,
-    ) -> dict[str, Cost]:
-        """The matrix kernels of one decode step: `matrix_kernels` of the sequences {(1, context): batch}.
+    ) -> Step:
+        """The kernels of one decode step: `step` of the sequences {(1, context): batch}.
 
         Args:
             batch: sequences that decode together, one token each.
             context: cached tokens of each sequence, its newest included.
             fused: see `projections`. traffic: see `attention`. precision: widths (None: as published).
 
-        Excludes norms, RoPE, SwiGLU, residual additions, the embedding gather and sampling.
-
         Raises:
             ValueError: batch or context is not a positive whole number, or traffic is unknown.
         """
         check_whole(batch=batch, context=context)
-        return self.matrix_kernels({(1, context): batch}, fused=fused, traffic=traffic, precision=precision)
+        return self.step({(1, context): batch}, fused=fused, traffic=traffic, precision=precision)
 
     def decode_weights_and_kv(self, batch: int, context: int, precision: Precision | None = None) -> Cost:
         """One decode step as a whole, counting weights and KV cache as its only traffic.
 
-        The matrix kernels' FLOPs over each weight read once (norms and biases too) and each cached token read
-        once: the usual whole-model view, in which activations are negligible.
+        The kernels' FLOPs over each weight read once (norms and biases too) and each cached token read once: the usual
+        whole-model view, in which activations are negligible.
 
         Raises:
             ValueError: batch or context is not a positive whole number.

@@ -211,6 +211,37 @@ def mla_attention(
     return Cost((scores.flops + values.flops) // 2, moved)
 
 
+def mla_expanded_attention(
+    n_q: int, nope: int, d_rope: int, v: int, L: int, S: int, *,
+    b_q: float = 2, b_kv: float = 2, mask: str = "none", traffic: str = "q+kv+o",
+) -> Cost:
+    """Multi-head latent attention in its expanded form: every head has a key and a value of its own.
+
+    Both have been made from the latent by kv_b_proj, a kernel apart. Per pair of tokens $2 n_q (d_N + d_R + d_V)$
+    FLOPs: 3.4 times fewer than in the absorbed form with DeepSeek-V3's sizes, but per cached token
+    $n_q (d_N + d_V) b_q + d_R b_{kv}$ bytes, the rotary part being the one thing that heads share.
+
+    Args:
+        nope, d_rope: parts of a head's query and key without and with rotary position. v: width of a head's value.
+        b_q: bytes per element of Q, O and of the expanded K and V. Others, units and errors: see `mla_attention`.
+
+    >>> forms = [mla_expanded_attention(128, 128, 64, 128, L=1, S=1), mla_attention(128, 512, 64, L=1, S=1)]
+    >>> [form.flops for form in forms]
+    [81920, 278528]
+
+    Source: DeepSeek-V2, arXiv:2405.04434, section 2.1.
+    """
+    check_whole(n_q=n_q, nope=nope, d_rope=d_rope, v=v)
+    key = nope + d_rope
+    # q k^T is half of an ordinary attention of width nope + d_rope, p v half of one of width v.
+    scores = attention(n_q, n_q, key, L, S, b_q=b_q, b_kv=b_kv, mask=mask, traffic=traffic)
+    values = attention(n_q, n_q, v, L, S, b_q=b_q, b_kv=b_q, mask=mask, traffic=traffic)
+    moved = {"K": n_q * S * nope * b_q + S * d_rope * b_kv, "V": values.traffic["V"]}
+    if traffic == "q+kv+o":
+        moved |= {"Q": scores.traffic["Q"], "O": values.traffic["O"]}
+    return Cost((scores.flops + values.flops) // 2, moved)
+
+
 def experts_touched(experts: int, top_k: int, T: int) -> float:
     """Expected number of experts that T tokens use, each choosing top_k of them evenly and independently.
 
@@ -231,24 +262,28 @@ def experts_touched(experts: int, top_k: int, T: int) -> float:
 
 
 def grouped_gemm(
-    rows: int, groups: float, K: int, N: int, b_x: float = 2, b_w: float = 2, b_y: float = 2,
+    rows: int, groups: float, K: int, N: int, b_x: float = 2, b_w: float = 2, b_y: float = 2, shared_by: int = 1,
 ) -> Cost:
     """Several GEMMs of one shape, their rows shared out among them: the experts of one projection, or heads.
 
     Each row meets one weight matrix, so FLOPs, X and Y are those of one GEMM with all the rows; what grows with
-    the groups is W. For R rows and G groups $I = 2RKN / (b_x RK + b_w GKN + b_y RN)$. With T tokens of top_k experts
-    there are rows = T * top_k, about T * top_k / E per expert.
+    the groups is W. For R rows and G groups $I = 2RKN / (b_x RK/k + b_w GKN + b_y RN)$. With T tokens of top_k experts
+    there are rows = T * top_k, about T * top_k / E per expert; gate and up then read each token once, k = top_k.
 
     Args:
         rows: of all groups together. groups: weight matrices read, an expected number (see `experts_touched`).
+        shared_by: k, how many rows are one input that several groups multiply, and that crosses the bus once.
         Others, units and errors: see `gemm`.
 
     >>> grouped_gemm(64, 8, 2048, 768).traffic["W"] == 8 * 2048 * 768 * 2
     True
     """
     check_positive(groups=groups)
-    one = gemm(rows, K, N, b_x, b_w, b_y)
-    return Cost(one.flops, one.traffic | {"W": one.traffic["W"] * groups})
+    check_whole(rows=rows, shared_by=shared_by)
+    if rows % shared_by:
+        raise ValueError(f"rows = {rows}: must be a multiple of shared_by ({shared_by})")
+    one, inputs = gemm(rows, K, N, b_x, b_w, b_y), gemm(rows // shared_by, K, N, b_x, b_w, b_y)
+    return Cost(one.flops, one.traffic | {"X": inputs.traffic["X"], "W": one.traffic["W"] * groups})
 
 
 def embedding(M: int, hidden: int, b: float = 2) -> Cost:
@@ -309,6 +344,27 @@ def residual(M: int, hidden: int, b: float = 2) -> Cost:
     return Cost(M * hidden, {"X": one, "residual": one, "Y": one})
 
 
+def combine(T: int, top_k: int, hidden: int, b: float = 2) -> Cost:
+    """The weighted sum of each token's top_k experts' outputs: 2 FLOPs per element read, one row written per token.
+
+    For k experts and rows of width h, $(k + 1) T h b$ bytes. Raises ValueError as `gemm`.
+    """
+    check_whole(T=T, top_k=top_k, hidden=hidden)
+    check_positive(b=b)
+    return Cost(2 * T * top_k * hidden, {"X": T * top_k * hidden * b, "Y": T * hidden * b})
+
+
+def quantise(M: int, width: int, b: float, b_y: float) -> Cost:
+    """The pass that quantises activations on their way to quantised weights (W8A8): 3 FLOPs per element.
+
+    A comparison for the row's largest value, a multiplication, a rounding. For rows of width h, $M h (b + b_y)$ bytes;
+    the scales, one per row or group, are left out. Raises ValueError as `gemm`.
+    """
+    check_whole(M=M, width=width)
+    check_positive(b=b, b_y=b_y)
+    return Cost(3 * M * width, {"X": M * width * b, "Y": M * width * b_y})
+
+
 def column_parallel(K: int, N: int, t: int) -> tuple[int, int]:
     """Shape $(K, N/t)$ of a linear layer's share on one of t cards, split by its outputs (q, k, v, gate, up).
 
@@ -325,7 +381,7 @@ def row_parallel(K: int, N: int, t: int) -> tuple[int, int]:
     """Shape $(K/t, N)$ of a linear layer's share on one of t cards, split by its inputs (o, down).
 
     Each card then holds a partial sum of all N outputs; the all-reduce crosses the link between the cards, not the
-    memory bus, and is left out.
+    memory bus.
 
     Raises:
         ValueError: t does not divide K.

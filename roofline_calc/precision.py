@@ -1,6 +1,7 @@
-"""Data types by name, and how many bytes each kind of operand takes in a model's step."""
+"""Data types by name, how many bytes each kind of operand takes in a step, and what multiplies in which type."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from .checks import check_choice, check_positive
 from .operators import quantised_width
@@ -12,6 +13,9 @@ WIDTHS = {
     "fp8": 1, "fp8acc": 1, "int8": 1, "fp4": 0.5, "int4": 0.5,
     "mxfp4": quantised_width(4, group=32, scale_bytes=1), "nvfp4": quantised_width(4, group=16, scale_bytes=1),
 }
+
+# Stored like norms and biases unless a checkpoint says otherwise: quantised ones usually leave these alone.
+WIDE = ("router", "shared_expert_gate", "lm_head", "embedding")
 
 
 def width_of(dtype: str) -> float:
@@ -36,39 +40,65 @@ def width_of(dtype: str) -> float:
     return quantised_width(bits, group=int(size), zero_bits=bits if zero else 0)
 
 
+@dataclass(frozen=True)
+class Stored:
+    """How a checkpoint stores the weights of a linear layer.
+
+    Args:
+        width: bytes per weight, scales and zero points included.
+        multiplies: data type of the product where activations are quantised as well (W8A8: "fp8" or "int8"); None
+            where weights are widened to the activations' type (weight-only quantisation).
+
+    Raises:
+        ValueError: the width is not positive and finite, or the data type is unknown.
+    """
+
+    width: float
+    multiplies: str | None = None
+
+    def __post_init__(self) -> None:
+        check_positive(width=self.width)
+        if self.multiplies is not None:
+            check_choice(tuple(WIDTHS), multiplies=self.multiplies)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Precision:
-    """Bytes per element of a step's operands.
+    """Bytes per element of a step's operands, and the data types of its products where a checkpoint sets them.
 
     Args:
         activations: inputs of the decoder layers' linear layers (W8A8: 1).
-        weights: their weights, but for those of routed experts where ``experts`` says otherwise.
+        weights: their weights, but for those in ``modules``.
         kv: cached K and V.
         others: everything else: their outputs, Q and O, what element-wise operators touch, router, norms, biases,
-            embedding and lm_head, which quantised checkpoints leave alone.
+            embedding and lm_head.
+        modules: what is stored otherwise, by name: a linear layer as in `Model.projections` (q, k, v, gate and up
+            apart), "router", "lm_head", "embedding", or "experts" and "layers" for all routed experts and all linear
+            layers that are not named themselves. A product's data type sets the width of the activations, too.
+        attention: data type of attention's two products, such as "fp8" (None: as whatever is not quantised).
 
     Raises:
-        ValueError: a width is not positive and finite.
+        ValueError: a width is not positive and finite, or the data type is unknown.
     """
 
     activations: float = 2
     weights: float = 2
-    experts: float | None = None
     kv: float = 2
     others: float = 2
+    modules: Mapping[str, Stored] = field(default_factory=dict, hash=False)
+    attention: str | None = None
 
     def __post_init__(self) -> None:
-        check_positive(
-            activations=self.activations, weights=self.weights, experts=self.of("experts"), kv=self.kv,
-            others=self.others,
-        )
+        check_positive(activations=self.activations, weights=self.weights, kv=self.kv, others=self.others)
+        if self.attention is not None:
+            check_choice(tuple(WIDTHS), attention=self.attention)
 
-    def of(self, stored: str) -> float:
-        """Bytes per weight of the matrices stored as "weights", "experts" or "others"."""
-        if stored == "experts" and self.experts is not None:
-            return self.experts
-        return self.others if stored == "others" else self.weights
-
-    def operands(self, stored: str) -> tuple[float, float, float]:
-        """Bytes per element of X, W and Y of a linear layer whose weights are stored so."""
-        return self.others if stored == "others" else self.activations, self.of(stored), self.others
+    def stored(self, layer: str) -> Stored:
+        """How the weights of a linear layer, router, lm_head or embedding are stored."""
+        keys = [layer]
+        if layer not in WIDE:
+            keys += ["experts", "layers"] if layer.startswith("expert_") else ["layers"]
+        for key in keys:
+            if key in self.modules:
+                return self.modules[key]
+        return Stored(self.others if layer in WIDE else self.weights)

@@ -3,15 +3,15 @@
 import argparse
 import difflib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from .analysis import Roofs
+from .attending import check_form
 from .catalog import ACCELERATORS, MODELS, Accelerator, read_accelerators, read_models
 from .config import read_config
 from .model import Model
-from .precision import WIDTHS, Precision
+from .precision import WIDTHS, Precision, Stored
 
 PROGRAM = "roofline-calc"
 
@@ -65,14 +65,20 @@ def accelerator_named(word: str) -> Accelerator:
 
 
 class Setting:
-    """What the options describe: a model (or one card's share of it), a card, widths and data type."""
+    """What the options describe: a model (or one card's share of it), a card, widths and data types."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.accelerator = accelerator_named(options.hardware)
         self.model = model_named(options.model).card(options.tp)
+        check_form(self.model, options.mla)
+        self.mla = options.mla
         self.dtype = options.dtype or self._usual_dtype()
         self.precision = self._precision(options)
-        self.roofs = Roofs.of(self.accelerator, self.dtype)
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """The widths and MLA's form, as `Model.step` takes them."""
+        return {"precision": self.precision, "mla": self.mla}
 
     def _usual_dtype(self) -> str:
         wanted = ("bf16", "fp16", "fp32") if self.model.bytes_per_element == 2 else ("fp32",)
@@ -80,16 +86,23 @@ class Setting:
 
     def _precision(self, options: argparse.Namespace) -> Precision:
         stored, width = self.model.precision, WIDTHS[self.dtype]
-        quantised = stored.weights < stored.others  # a checkpoint published so keeps its width
+        modules = {name: self._multiplied(module, options.dtype) for name, module in stored.modules.items()}
         precision = Precision(
-            activations=width, weights=stored.weights if quantised else width, experts=stored.experts,
-            kv=max(width, 2), others=max(width, 2),
+            activations=width, weights=width, kv=stored.kv if stored.kv < stored.others else max(width, 2),
+            others=max(width, 2), modules=modules, attention=options.attention,
         )
         if options.weights is not None:
-            precision = replace(precision, weights=options.weights, experts=None)
+            precision = replace(precision, weights=options.weights, modules={})
         if options.kv is not None:
             precision = replace(precision, kv=options.kv)
+        if options.attention is not None:
+            self.accelerator.peak_of(options.attention)
         return precision
+
+    def _multiplied(self, stored: Stored, dtype: str | None) -> Stored:
+        """Weights as this card multiplies them: in the checkpoint's type if it has that, unless one is given."""
+        own = dtype is None and stored.multiplies in self.accelerator.peak
+        return stored if own else Stored(stored.width)
 
     def facts(self) -> dict[str, Any]:
         """The setting as data, for JSON."""
@@ -97,15 +110,22 @@ class Setting:
         return {
             "model": self.model.name, "hardware": self.accelerator.name, "dtype": self.dtype,
             "bytes_per_element": {
-                "activations": widths.activations, "weights": widths.weights, "experts": widths.of("experts"),
-                "kv": widths.kv, "others": widths.others,
+                "activations": widths.activations, "weights": widths.weights, "kv": widths.kv, "others": widths.others,
             },
-            "ridge": self.roofs.linear / self.roofs.bandwidth,
+            "modules": {name: asdict(stored) for name, stored in widths.modules.items()},
+            "attention": widths.attention or self.dtype,
+            "ridge": self.accelerator.ridge(self.dtype),
             "weights_resident": self.model.weight_bytes(widths),
         }
 
     def __str__(self) -> str:
-        widths = self.precision
-        bits = f"weights {8 * widths.weights:.4g} bits, KV cache {8 * widths.kv:.4g} bits"
-        ridge = self.accelerator.ridge(self.dtype)
-        return f"{self.model.name} on {self.accelerator.name}: {self.dtype}, {bits}; ridge point {ridge:.1f} FLOP/byte"
+        widths, ridge = self.precision, self.accelerator.ridge(self.dtype)
+        stored = [f"weights {8 * widths.weights:.4g} bits"]
+        for name, module in widths.modules.items():
+            multiplied = f" (multiplied in {module.multiplies})" if module.multiplies else ""
+            stored.append(f"{name} {8 * module.width:.4g} bits{multiplied}")
+        attention = f", attention in {widths.attention}" if widths.attention else ""
+        return (
+            f"{self.model.name} on {self.accelerator.name}: {self.dtype}{attention}, {', '.join(stored)}, "
+            f"KV cache {8 * widths.kv:.4g} bits; ridge point {ridge:.1f} FLOP/byte"
+        )

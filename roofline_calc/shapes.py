@@ -1,10 +1,12 @@
 """The sizes that make a transformer: of its layers, experts and latent attention, and of one card's share of them."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from .checks import check_positive, check_whole
 from .operators import column_parallel, experts_touched, kv_heads_per_card
+from .precision import Stored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +18,6 @@ class MoE:
         intermediate: width of one expert. shared_intermediate: of all shared experts together, which every token uses.
         shared_gate: the shared experts' output is weighed by a projection of its own, one output wide (Qwen2-MoE).
         bias: on the experts' gate, up and down. router_bias: one number per expert.
-        weight_width: bytes per weight of the experts where they are stored in fewer than the rest.
 
     Raises:
         ValueError: a size is not a positive whole number, or top_k exceeds experts.
@@ -30,13 +31,10 @@ class MoE:
     dense_layers: int = 0
     bias: bool = False
     router_bias: bool = False
-    weight_width: float | None = None
 
     def __post_init__(self) -> None:
         experts_touched(self.experts, self.top_k, 1)
         check_whole(intermediate=self.intermediate)
-        if self.weight_width is not None:
-            check_positive(weight_width=self.weight_width)
         for name, size in {"shared_intermediate": self.shared_intermediate, "dense_layers": self.dense_layers}.items():
             if size != 0:
                 check_whole(**{name: size})
@@ -84,8 +82,9 @@ class Shapes:
         window, window_layers: tokens that sliding-window attention sees, and in how many of the layers.
         chunked: these layers attend within chunks of ``window`` tokens instead (Llama 4).
         moe, mla: see `MoE` and `MLA`.
-        bytes_per_element: of weights, activations and KV cache. weight_width: bytes per weight of the layers' matrices
-            where the checkpoint stores them in fewer.
+        bytes_per_element: of weights, activations and KV cache. stored: how the checkpoint stores the weights that
+            it keeps in other widths; names as in `Precision.modules`. kv_width: of the KV cache where it differs.
+        cards: over how many the model is split; the shapes are one card's (see `card`).
 
     Raises:
         ValueError: a size is not a positive whole number, n_q is not a multiple of n_kv, or fields contradict.
@@ -118,7 +117,9 @@ class Shapes:
     chunked: bool = False
     moe: MoE | None = None
     mla: MLA | None = None
-    weight_width: float | None = None
+    stored: Mapping[str, Stored] = field(default_factory=dict, hash=False)
+    kv_width: float | None = None
+    cards: int = 1
 
     def __post_init__(self) -> None:
         check_whole(
@@ -126,8 +127,8 @@ class Shapes:
             intermediate=self.intermediate, vocab=self.vocab, norms_per_layer=self.norms_per_layer,
         )
         check_positive(bytes_per_element=self.bytes_per_element)
-        if self.weight_width is not None:
-            check_positive(weight_width=self.weight_width)
+        if self.kv_width is not None:
+            check_positive(kv_width=self.kv_width)
         if self.n_q % self.n_kv:
             raise ValueError(f"n_q = {self.n_q}: must be a multiple of n_kv ({self.n_kv})")
         if self.window is not None:
@@ -136,7 +137,7 @@ class Shapes:
             raise ValueError(f"window_layers = {self.window_layers}: there is no window")
         elif self.chunked:
             raise ValueError("chunked = True: there is no window, the width of a chunk")
-        if self.qk_norm and self.wide_qk_norm:
+        if self.qk_norm + self.wide_qk_norm > 1:
             raise ValueError("wide_qk_norm = True: qk_norm is another norm of q and k; a layer has one")
         if self.nope_layers:
             check_whole(nope_layers=self.nope_layers)
@@ -155,7 +156,7 @@ class Shapes:
 
         q, k, v, gate and up are split by outputs, o and down by inputs, embedding and lm_head by vocabulary (rounded
         up); every expert is split; KV heads are replicated once t exceeds n_kv; norms, router and MLA's latents are
-        on every card. The all-reduce between cards does not cross the memory bus and is left out.
+        on every card. The all-reduce between cards does not cross the memory bus and is no kernel of these.
 
         Raises:
             ValueError: t cannot split the heads or a feed-forward width; the message says which.
@@ -165,6 +166,8 @@ class Shapes:
         ((3584, 128), (1, 2, 4))
         """
         check_whole(t=t)
+        if self.cards != 1 and t != 1:
+            raise ValueError(f"t = {t}: these are the shapes of one of {self.cards} cards already")
         if self.n_q % t:
             raise ValueError(f"t = {t}: must divide n_q ({self.n_q})")
         n_kv = kv_heads_per_card(self.n_kv, t)
@@ -181,7 +184,7 @@ class Shapes:
             )
         return replace(
             self, name=self.name if t == 1 else f"{self.name}, one of {t} cards", n_q=self.n_q // t, n_kv=n_kv,
-            intermediate=intermediate, vocab=-(-self.vocab // t), moe=moe,
+            intermediate=intermediate, vocab=-(-self.vocab // t), moe=moe, cards=self.cards * t,
         )
 
     @property

@@ -92,12 +92,12 @@ export class Panel {
     if (!width) return;
     const { explorer, state } = this;
     const found = explorer.compute(state);
-    const { rows, roofs, step } = found;
+    const { rows, roofs, step, rates } = found;
     this.found = found;
     this.chosen = (rows.find((row) => row.operator === state.operator) ?? rows[0]).operator;
     this.chart.draw(width, found, this.chosen);
-    const rate = significant(Number(step.tokens_per_second.toPrecision(4)));
-    write(this.summary, words.step(scaled(step.seconds, "s"), rate));
+    const times = [step.lower_bound, step.kernel_by_kernel].map((time) => scaled(time, "s"));
+    write(this.summary, words.step(...times, ...rates.map((rate) => significant(Number(rate.toPrecision(4))))));
     write(this.rest, roofs.rest === roofs.linear ? "" : words.rest(explorer.dtypes(state)[0]));
     this.table.fill(found, this.chosen);
     this.describe();

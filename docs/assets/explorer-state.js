@@ -54,13 +54,15 @@ export class Explorer {
   // Everything that is shown of a state without problems.
   compute(state) {
     const { calc, presets } = this;
-    const model = state.model === CUSTOM ? { ...this.base, sizes: state } : presets.models[state.model];
+    const model =
+      state.model === CUSTOM ? { ...this.base, sizes: { ...this.base.sizes, ...state } } : presets.models[state.model];
     const of = calc.structures[model.structure];
     const { bandwidth, peaks } = presets.accelerators[state.accelerator];
     const [linear, rest] = peaks[state.dtype];
     const roofs = { linear, rest, bandwidth };
     const settings = { ...state, ...model.sizes, ...roofs, query_tokens: this.value(state, "query_tokens") };
-    const kernels = { ...of.kernels(settings), ...of.attention[`${state.mask} ${state.traffic}`](settings) };
+    const attention = of.attention[`${state.mask} ${state.traffic}`](settings);
+    const kernels = { ...of.linear(settings), ...attention, ...of.head(settings) };
     const tokens = calc.tokens(settings);
     const rows = Object.entries(kernels).map(([operator, kernel]) => {
       const verdict = calc.verdict({ ...kernel, bandwidth });
@@ -70,7 +72,9 @@ export class Explorer {
     });
     const seconds = Object.fromEntries(rows.map((row) => [row.operator, row.seconds]));
     const { ridge } = calc.verdict({ ...rows[0], peak: linear, bandwidth });
-    return { rows, step: of.step({ ...seconds, tokens }), roofs, tokens, ridge };
+    const step = { ...of.step({ ...of.absent, ...seconds }), lower_bound: of.lower_bound[state.mask](settings) };
+    const rates = [step.lower_bound, step.kernel_by_kernel].map((time) => calc.rate({ tokens, seconds: time }));
+    return { rows, step, rates, roofs, tokens, ridge };
   }
 
   roof(intensity, peak, bandwidth) {

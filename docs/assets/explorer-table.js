@@ -4,7 +4,7 @@ import { CLASS } from "./explorer-chart.js";
 import { words } from "./explorer-words.js";
 import { scaled, significant } from "./numbers.js";
 
-const HEADS = ["operator", "flops", "bytes", "I", "regime", "floor", "share"];
+const HEADS = ["operator", "flops", "bytes", "I", "regime", "time", "share"];
 
 export class OperatorTable {
   constructor(choose) {

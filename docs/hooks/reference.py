@@ -117,9 +117,15 @@ def _class(node: ast.ClassDef, bases: list[ast.ClassDef]) -> Entry:
         for part in kind.body if isinstance(part, ast.FunctionDef) and not part.name.startswith("_")
     }
     signature = _call(node.name, ["*"] * keyword_only + list(fields.values()), "")
+    names = tuple(fields)
+    for part in node.body:
+        if isinstance(part, ast.FunctionDef) and part.name == "__init__":
+            made = _function(part, method=True)
+            signature = made.signature.replace("__init__", node.name, 1).removesuffix(" -> None")
+            names = made.parameters
     sections = [block for kind in bases for block in _blocks(ast.get_docstring(kind) or "") if SECTION.match(block)]
     doc = "\n\n".join([ast.get_docstring(node) or "", *sections])
-    return Entry(signature, doc, tuple(fields), members)
+    return Entry(signature, doc, names, members)
 
 
 def _blocks(doc: str) -> list[str]:

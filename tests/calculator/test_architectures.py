@@ -10,9 +10,9 @@ from roofline_calc import (
     MODELS,
     QWEN,
     MoE,
+    Stored,
     attention,
     gemm,
-    grouped_gemm,
     mla_attention,
     rms_norm,
     rope,
@@ -42,7 +42,7 @@ def test_parameters_of_a_plain_model():
         ({"window": 8, "window_layers": 2, "chunked": True}, 0),
         ({"sinks": True}, 5 * 6),
         ({"window": 8, "window_layers": 2}, 0),
-        ({"weight_width": 0.5}, 0),
+        ({"stored": {"layers": Stored(0.5)}}, 0),
     ],
 )
 def test_parameters_beyond_the_plain_model(changed, more):
@@ -88,7 +88,10 @@ def test_operators_of_a_mixture_of_experts():
     ]
     step = moe().decode_kernels(4, 10)
     touched = 8 * (1 - (1 - 2 / 8) ** 4)
-    assert step["expert_up_proj"] == grouped_gemm(4 * 2, touched, 11, 3) * 3
+    weights, outputs = touched * 11 * 3 * 2, 4 * 2 * 3 * 2
+    assert step["expert_up_proj"].traffic == {"X": 3 * 4 * 11 * 2, "W": 3 * weights, "Y": 3 * outputs}  # X once a token
+    assert step["expert_down_proj"].traffic == {"X": 3 * outputs, "W": 3 * weights, "Y": 3 * 4 * 2 * 11 * 2}
+    assert step["expert_up_proj"].flops == 3 * 4 * 2 * 2 * 11 * 3
     assert step["shared_up_proj"] == gemm(4, 11, 5) * 3
     assert step["up_proj"] == gemm(4, 11, 13) * 2
     assert step["router"] == gemm(4, 11, 8) * 3
@@ -103,14 +106,14 @@ def test_parameters_and_cache_of_latent_attention():
 
 def test_operators_of_latent_attention():
     assert mla().projections() == {
-        "q_a_proj": (11, 19), "kv_a_proj": (11, 27), "q_b_proj": (19, 198), "k_absorb": (29, 23), "v_absorb": (23, 31),
+        "q_a_proj": (11, 19), "kv_a_proj": (11, 27), "q_b_proj": (19, 198), "kv_b_proj": (23, 6 * (29 + 31)),
         "o_proj": (186, 11), "gate_proj": (11, 13), "up_proj": (11, 13), "down_proj": (13, 11),
     }
     assert mla().projections(fused=True)["qkv_a_proj"] == (11, 19 + 27)
     assert mla(None).projections()["q_proj"] == (11, 198)
     assert mla(None).projections(fused=True)["qkv_a_proj"] == (11, 198 + 27)
     step = mla().decode_kernels(4, 10)
-    assert step["attention"] == mla_attention(6, 23, 4, 1, 10) * (4 * 5)
+    assert step["absorbed_attention"] == mla_attention(6, 23, 4, 1, 10) * (4 * 5)
     assert step["k_absorb"] == gemm(4, 29, 23) * (6 * 5)
     assert step["v_absorb"] == gemm(4, 23, 31) * (6 * 5)
 

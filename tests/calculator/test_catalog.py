@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from roofline_calc import ACCELERATORS, MODELS, QWEN, RTX_4090, read_accelerators, read_models, time_floor
+from roofline_calc import ACCELERATORS, MODELS, QWEN, RTX_4090, kernel_by_kernel, read_accelerators, read_models
 
 # Totals as published: see the `source` of each entry in models.toml.
 PUBLISHED = {
@@ -75,8 +75,8 @@ def test_a_card_without_bf16_says_so():
 
 def test_a_cards_own_time_floor():
     costs = QWEN.decode_kernels(256, 2048).values()
-    assert RTX_4090.time_floor(costs) == time_floor(costs, 165.2e12, 1008e9)
-    assert RTX_4090.time_floor(costs, "fp8") == time_floor(costs, 330.3e12, 1008e9)
+    assert RTX_4090.kernel_by_kernel(costs) == kernel_by_kernel(costs, 165.2e12, 1008e9)
+    assert RTX_4090.kernel_by_kernel(costs, "fp8") == kernel_by_kernel(costs, 330.3e12, 1008e9)
 
 
 def test_named_entries():

@@ -60,13 +60,15 @@ def test_ops_for_people(cli):
     assert lines[0].startswith("Qwen2.5-7B-Instruct on RTX 4090: bf16")
     assert lines[1] == "decode: 256 sequences, context 2,048 tokens, 256 tokens in flight"
     assert lines[3].split() == [
-        "operator", "FLOPs", "traffic", "intensity", "regime", "time", "floor", "share", "of", "time",
+        "operator", "FLOPs", "traffic", "intensity", "regime", "time", "share", "of", "time",
     ]
-    assert lines[4].split() == ["GFLOP", "Mbyte", "FLOP/byte", "ms", "%"]
+    assert lines[4].split() == ["GFLOP", "Gbyte", "FLOP/byte", "ms", "%"]
     table = {line.split()[0]: line.split() for line in lines[5:] if line}
     assert table["q_proj"][3:5] == ["224", "compute-bound"]
     assert table["k_proj"][3:5] == ["162.9", "memory-bound"]
-    assert table["whole"][-1] == "100"
+    assert table["all,"][-1] == "100"
+    assert "8,686 tokens/s: one after the other" in cli("ops --batch 256 --context 512")
+    assert "at most 11,515 tokens/s" in cli("ops --batch 256 --context 512")
     assert "does not fit" in cli("ops --batch 256")
     assert "\x1b" not in "".join(lines)
 
@@ -86,11 +88,11 @@ def test_ops_for_programs(cli):
         assert shown["traffic"] == row.cost.traffic
         assert (shown["intensity"], shown["regime"]) == (row.cost.intensity, row.regime)
     assert sum(row["share"] for row in data["operators"]) == pytest.approx(100)
-    assert data["total"]["seconds"] == pytest.approx(report.seconds)
-    assert data["total"]["aggregate_seconds"] == pytest.approx(report.aggregate_seconds)
-    assert data["tokens_per_second"] == pytest.approx(8 / report.seconds)
+    for time in ("lower_bound", "kernel_by_kernel", "no_overlap"):
+        assert data["total"][time] == pytest.approx(getattr(report, time))
+        assert data["tokens_per_second"][time] == pytest.approx(8 / getattr(report, time))
     assert data["weights_resident"] == QWEN.weight_bytes()
-    assert data["weights_read"] == QWEN.weight_bytes_read()
+    assert data["compulsory"]["weights"] == QWEN.weight_bytes_read()
     assert data["kv_bytes"] == 8 * 500 * 57344
     assert data["ridge"] == pytest.approx(163.889, abs=1e-3)
     assert data["units"]["intensity"] == "FLOP/byte"
@@ -136,22 +138,61 @@ def test_phases(cli):
 def test_data_types(cli):
     data = as_json(cli, "ops --weights int4-g128 --kv fp8")
     assert data["bytes_per_element"] == {
-        "activations": 2, "weights": 0.515625, "experts": 0.515625, "kv": 1, "others": 2,
+        "activations": 2, "weights": 0.515625, "kv": 1, "others": 2,
     }
     step = QWEN.step([(1, 2048)], precision=Precision(weights=width_of("int4-g128"), kv=1))
     assert {row["operator"]: row["bytes"] for row in data["operators"]} == {name: c.bytes for name, c in step.items()}
     w8a8 = as_json(cli, "ops --dtype fp8 --hardware h200")
-    assert w8a8["bytes_per_element"] == {"activations": 1, "weights": 1, "experts": 1, "kv": 2, "others": 2}
+    assert w8a8["bytes_per_element"] == {"activations": 1, "weights": 1, "kv": 2, "others": 2}
     assert w8a8["ridge"] == pytest.approx(1978.9e12 / 4.8e12)
     assert as_json(cli, "ops --dtype fp32")["bytes_per_element"]["kv"] == 4
-    assert as_json(cli, "ops --model gpt-oss-20b")["bytes_per_element"]["experts"] == 0.53125
-    assert as_json(cli, "ops --model gpt-oss-20b --weights bf16")["bytes_per_element"]["experts"] == 2
-    assert as_json(cli, "ops --model deepseek-v3 --hardware h200 --dtype fp8")["bytes_per_element"]["weights"] > 1
+    assert as_json(cli, "ops --model gpt-oss-20b")["modules"]["experts"] == {"width": 0.53125, "multiplies": None}
+    assert as_json(cli, "ops --model gpt-oss-20b --weights bf16")["modules"] == {}
     assert as_json(cli, "ops --hardware t4")["dtype"] == "fp16"
     accumulating = as_json(cli, "ops --dtype fp16acc --hardware rtx-4080")
     assert accumulating["bytes_per_element"] == as_json(cli, "ops --dtype fp16")["bytes_per_element"]
     assert accumulating["ridge"] == pytest.approx(195e12 / 716.8e9)
     assert as_json(cli, "ops --hardware generic-cpu")["dtype"] == "bf16"
+
+
+def test_an_fp8_checkpoint_multiplies_in_fp8_where_the_card_can(cli):
+    stored = {"layers": {"width": 1.000244140625, "multiplies": "fp8"}}
+    own = as_json(cli, "ops --model deepseek-v3 --hardware h200 --tp 8")
+    assert (own["dtype"], own["modules"]) == ("bf16", stored)
+    rows = {row["operator"]: row for row in own["operators"]}
+    assert rows["o_proj"]["traffic"]["X"] == 61 * 16 * 128  # one byte each
+    widened = as_json(cli, "ops --model deepseek-v3 --hardware a100-80gb-sxm --tp 8")
+    assert widened["modules"] == {"layers": {"width": 1.000244140625, "multiplies": None}}
+    prefill = "ops --model deepseek-v3 --tp 8 --phase prefill --context 4096 --fused"
+    times = [as_json(cli, f"{prefill} --hardware h200{more}")["total"]["lower_bound"]
+             for more in ("", " --dtype fp8", " --dtype bf16")]
+    assert times[0] == times[1] < 0.7 * times[2]
+    assert "layers 8.002 bits (multiplied in fp8)" in cli("ops --model deepseek-v3 --hardware h200 --tp 8")
+
+
+def test_forms_of_latent_attention(cli):
+    line = "ops --model deepseek-v3 --hardware h200 --tp 8 --phase prefill --context 4096"
+    names = [[row["operator"] for row in as_json(cli, line + form)["operators"]] for form in ("", " --mla absorbed")]
+    assert "expanded_attention" in names[0]
+    assert "absorbed_attention" in names[1]
+    found = as_json(cli, "cross --model deepseek-v3 --hardware h200 --tp 8")["first_compute_bound"]
+    pairs = 16 * 2 * 320  # FLOPs of a pair of tokens; below, bytes of K, V, Q, O and rotary key
+    S = found["prefill_attention_context"]
+    around = [(n + 1) / 2 * pairs / ((128 + 128 + 192 + 128) * 16 * 2 + 64 * 2) for n in (S - 1, S)]
+    assert around[0] < 989.4 / 4.8 <= around[1]
+
+
+def test_fp8_attention_and_element_wise_operators(cli):
+    line = "ops --model qwen2.5-7b --hardware h200 --phase prefill --context 8192 --batch 2"
+    plain, fp8 = (as_json(cli, line + more) for more in ("", " --attention fp8"))
+    seconds = [{row["operator"]: row["seconds"] for row in one["operators"]} for one in (plain, fp8)]
+    assert seconds[0]["attention"] / seconds[1]["attention"] == pytest.approx(1978.9 / 989.4)
+    assert seconds[0]["q_proj"] == seconds[1]["q_proj"]
+    unfused = as_json(cli, f"{line} --elementwise")
+    assert {"norms", "swiglu"} <= {row["operator"] for row in unfused["operators"]}
+    assert unfused["total"]["lower_bound"] == plain["total"]["lower_bound"]
+    swept = as_json(cli, "sweep --values 1 --elementwise")["points"][0]["operators"]
+    assert "norms" in {row["operator"] for row in swept}
 
 
 def test_one_of_several_cards(cli):
@@ -173,7 +214,8 @@ def test_sweep_over_batch(cli):
     assert [(point["batch"], point["context"]) for point in data["points"]] == [(1, 512), (256, 512)]
     for point in data["points"]:
         report = analyse(QWEN.step({(1, 512): point["batch"]}), RTX_4090)
-        assert point["seconds"] == pytest.approx(report.seconds)
+        assert point["lower_bound"] == pytest.approx(report.lower_bound)
+        assert point["kernel_by_kernel"] == pytest.approx(report.kernel_by_kernel)
         assert {row["operator"]: row["regime"] for row in point["operators"]} == {
             row.operator: row.regime for row in report.rows
         }
@@ -188,7 +230,7 @@ def test_sweep_over_context(cli):
     data = as_json(cli, "sweep --over context --values 128,512 --phase prefill --batch 2")
     assert [(point["batch"], point["context"]) for point in data["points"]] == [(2, 128), (2, 512)]
     report = analyse(QWEN.step({(512, 512): 2}), RTX_4090)
-    assert data["points"][1]["tokens_per_second"] == pytest.approx(1024 / report.seconds)
+    assert data["points"][1]["tokens_per_second"] == pytest.approx(1024 / report.lower_bound)
     assert cli("sweep --over context").splitlines()[5].split()[:2] == ["1", "128"]
 
 
@@ -199,7 +241,7 @@ def test_cross(cli, oracles):
     assert rows["k_proj"]["crossing"] == pytest.approx(expected)
     assert rows["k_proj"]["limit"] == gemm_limit(3584, 512)
     assert data["first_compute_bound"] == {
-        "decode_batch": None, "decode_query_tokens": 26, "prefill_context": 206, "prefill_attention_context": 374,
+        "decode_batch": None, "decode_query_tokens": 26, "prefill_context": 178, "prefill_attention_context": 374,
         "largest_context": 183558, "largest_batch": 89,
     }
     text = cli("cross --context 2048")
@@ -339,6 +381,11 @@ def test_a_model_of_ones_own(cli, refusal, tmp_path):
          "dtype = 'fp4': must be 'bf16' or 'fp16' or 'fp16acc' or 'fp8' or 'fp8acc' or 'int8' or 'tf32' or 'fp32'"),
         ("ops --dtype fp16acc --hardware h100-sxm",
          "dtype = 'fp16acc': must be 'bf16' or 'fp16' or 'fp8' or 'int8' or 'tf32' or 'fp32'"),
+        ("ops --mla absorbed", "mla = 'absorbed': Qwen2.5-7B-Instruct has no latent attention"),
+        ("ops --mla absorb --model deepseek-v3",
+         "argument --mla: 'absorb' is none of absorbed, expanded; did you mean 'absorbed'?"),
+        ("ops --attention fp8 --hardware a10",
+         "dtype = 'fp8': must be 'bf16' or 'fp16' or 'int8' or 'tf32' or 'fp32'"),
         ("ops --json --csv", "argument --csv: not allowed with argument --json"),
         ("ops --model /nowhere/config.json", "/nowhere/config.json: No such file or directory"),
         ("sweep --context 1,2", "--context: a sweep takes one; give several with --over context --values 512,1024"),
@@ -437,11 +484,11 @@ def test_kernels_at_one_place_share_a_label():
 def test_plot_writes_a_chart(cli, tmp_path):
     pytest.importorskip("roofline_calc.figure")
     path = tmp_path / "chart.svg"
-    assert f"chart       {path}" in cli(f"plot --batch 256 --output {path}")
+    assert f"chart             {path}" in cli(f"plot --batch 256 --output {path}")
     assert path.read_text(encoding="utf-8").lstrip().startswith("<?xml")
 
 
 def test_plot_writes_an_image(cli, tmp_path):
     path = tmp_path / "chart.png"
-    assert f"chart       {path}" in cli(f"plot --hardware b200 --output {path}")
+    assert f"chart             {path}" in cli(f"plot --hardware b200 --output {path}")
     assert path.read_bytes().startswith(b"\x89PNG")

@@ -199,7 +199,7 @@ def test_biases():
 )
 def test_quantised_checkpoints(quantised, width):
     model = read_config(QWEN25 | {"quantization_config": quantised})
-    assert model.precision.weights == width
+    assert model.precision.stored("down_proj").width == width
     assert model.precision.kv == model.precision.others == 2
     assert model.params == 7_615_616_512
 

@@ -1,4 +1,4 @@
-"""Published decode speeds of Qwen2.5 on one A100 80GB never exceed the floor's.
+"""Published decode speeds of Qwen2.5 on one A100 80GB never exceed what the lower bound allows.
 
 Source: Qwen2.5 documentation, speed benchmark (vLLM 0.6.3, batch 1, 2048 generated tokens). Quantised checkpoints keep
 embedding, lm_head and norms in 16 bits; GPTQ and AWQ have a scale and a zero point for each group of 128 weights.
@@ -20,28 +20,28 @@ with (ROOT / "snippets/published/qwen2.5-speed-a100.csv").open(encoding="utf-8",
     MEASURED = list(csv.DictReader(table))
 
 
-def floor_tokens_per_second(row: dict[str, str]) -> float:
-    """The speed that the time floor allows, averaged over the generated tokens."""
+def bound_tokens_per_second(row: dict[str, str]) -> float:
+    """The speed that the lower bound allows, averaged over the generated tokens."""
     model, precision = MODELS[NAMES[row["model"]]], Precision(weights=width_of(WEIGHTS[row["quant"]]))
     first = int(row["input_len"]) + 1
-    # A memory-bound decode step's floor grows linearly with the context, so its mean lies between first and last.
+    # A memory-bound decode step's bound grows linearly with the context, so its mean lies between first and last.
     ends = [
-        analyse(model.step([(1, S)], fused=True, precision=precision), A100).seconds
+        analyse(model.step([(1, S)], fused=True, precision=precision), A100).lower_bound
         for S in (first, first + GENERATED - 1)
     ]
     return 2 / sum(ends)
 
 
 def fraction_of_roof(row: dict[str, str]) -> float:
-    """Measured speed over the floor's."""
-    return float(row["tokens_per_s"]) / floor_tokens_per_second(row)
+    """Measured speed over the bound's."""
+    return float(row["tokens_per_s"]) / bound_tokens_per_second(row)
 
 
 @pytest.mark.parametrize("row", MEASURED, ids=lambda row: f"{row['model']}-{row['quant']}-{row['input_len']}")
-def test_no_measured_speed_exceeds_the_floor(row):
-    fraction, floor = fraction_of_roof(row), floor_tokens_per_second(row)
+def test_no_measured_speed_exceeds_the_bound(row):
+    fraction, bound = fraction_of_roof(row), bound_tokens_per_second(row)
     print(f"{row['model']:21}{row['quant']:10}{row['input_len']:>7} tokens in: "
-          f"{float(row['tokens_per_s']):7.2f} of {floor:7.2f} tokens/s, {fraction:.1%} of the roof")
+          f"{float(row['tokens_per_s']):7.2f} of {bound:7.2f} tokens/s, {fraction:.1%} of the roof")
     assert 0 < fraction < 1
 
 
@@ -52,6 +52,6 @@ def test_case_14_no_utilisation_is_above_100_percent():
 
 
 def test_unquantised_weights_come_closest_to_the_roof():
-    """What remains at BF16 is overhead; narrower weights shrink the floor but not the overhead."""
+    """What remains at BF16 is overhead; narrower weights shrink the bound but not the overhead."""
     best = {quant: max(fraction_of_roof(row) for row in MEASURED if row["quant"] == quant) for quant in WEIGHTS}
     assert best["BF16"] > best["GPTQ-Int8"] > max(best["GPTQ-Int4"], best["AWQ"])

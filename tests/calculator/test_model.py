@@ -17,8 +17,9 @@ from roofline_calc import (
     Precision,
     first_compute_bound,
     gemm,
-    time_floor,
+    kernel_by_kernel,
 )
+from roofline_calc.layers import ELEMENTWISE
 
 
 def test_parameters_and_bytes(oracles):
@@ -64,8 +65,8 @@ def test_three_thin_gemms_apart_lose_what_fusing_them_saves():
 
 def test_each_kernels_own_roof_takes_longer_than_their_average():
     step = QWEN.decode_kernels(256, 2048).values()
-    apart = time_floor(step, RTX_4090.peak_of(), RTX_4090.bandwidth)
-    together = time_floor([sum(step, start=Cost(0, {}))], RTX_4090.peak_of(), RTX_4090.bandwidth)
+    apart = kernel_by_kernel(step, RTX_4090.peak_of(), RTX_4090.bandwidth)
+    together = kernel_by_kernel([sum(step, start=Cost(0, {}))], RTX_4090.peak_of(), RTX_4090.bandwidth)
     assert apart > together
 
 
@@ -103,7 +104,7 @@ def test_a_step_refuses_a_bad_batch_or_context():
         ({"rope_dim": 8}, "rope_dim = 8: must be at most head_dim (7)"),
         ({"qk_norm": True, "wide_qk_norm": True},
          "wide_qk_norm = True: qk_norm is another norm of q and k; a layer has one"),
-        ({"weight_width": 0}, "weight_width = 0: must be positive and finite"),
+        ({"kv_width": 0}, "kv_width = 0: must be positive and finite"),
     ],
 )
 def test_a_model_refuses_contradictions(changed, message):
@@ -124,7 +125,6 @@ def test_a_model_refuses_contradictions(changed, message):
          "shared_gate = True: there are no shared experts (shared_intermediate = 0)"),
         ({"dense_layers": 6}, "dense_layers = 6: must be less than layers (5)"),
         ({"dense_layers": 5}, "dense_layers = 5: must be less than layers (5)"),
-        ({"weight_width": 0}, "weight_width = 0: must be positive and finite"),
     ],
 )
 def test_experts_refuse(changed, message):
@@ -159,7 +159,8 @@ def test_a_model_does_not_change():
 
 def test_counts_are_whole_numbers_not_floats():
     """So that they print as such: 7,615,616,512 parameters, 57,344 bytes."""
-    costs = [*QWEN.step([(3, 9)]).values(), *MODELS["deepseek-v3"].attention_costs([(3, 9)]).values()]
+    deepseek = dataclasses.replace(MODELS["deepseek-v3"], stored={})
+    costs = [*QWEN.step([(3, 9)]).values(), *deepseek.attention_costs([(3, 9)]).values()]
     counts = [
         QWEN.params, QWEN.params_read(), QWEN.params_read(1), QWEN.weight_bytes_read(),
         QWEN.weight_bytes(), QWEN.kv_bytes_per_token, QWEN.kv_bytes([5]), QWEN.card(4).params,
@@ -169,20 +170,24 @@ def test_counts_are_whole_numbers_not_floats():
     assert [count for count in counts if not isinstance(count, int)] == []
 
 
-def test_matrix_kernels_are_the_step_without_its_element_wise_operators():
+def test_element_wise_operators_come_on_demand():
     batch = {(128, 2048): 4, (1, 500): 3}
-    step, kernels = QWEN.step(batch), QWEN.matrix_kernels(batch)
+    kernels, unfused = QWEN.step(batch), QWEN.step(batch, elementwise=True)
     assert list(kernels) == list(QWEN.decode_kernels(1, 1))
-    assert step == kernels | QWEN.elementwise_costs(128 * 4 + 3)
+    assert unfused == kernels | QWEN.elementwise_costs(128 * 4 + 3)
+    assert unfused.compulsory == kernels.compulsory
+    assert set(unfused) - set(kernels) <= set(ELEMENTWISE)
 
 
 @pytest.mark.parametrize("model", ["qwen2.5-7b", "deepseek-v3", "gemma-2-9b"])
 def test_without_a_mask_every_query_meets_every_key(model):
     """Only full attention loses its mask, and only the pairs change: a sliding window is causal by its nature."""
-    causal, full = (MODELS[model].attention_costs({(128, 256): 2}, mask=mask) for mask in ("causal", "none"))
-    ratio = full["attention"].flops / causal["attention"].flops
+    form = "absorbed" if model == "deepseek-v3" else None
+    causal, full = (MODELS[model].attention_costs({(128, 256): 2}, mask=mask, mla=form) for mask in ("causal", "none"))
+    name = "absorbed_attention" if form else "attention"
+    ratio = full[name].flops / causal[name].flops
     assert ratio == pytest.approx(128 * 256 / (128 * 256 - 128 * 127 / 2), rel=1e-6)
-    assert full["attention"].traffic == causal["attention"].traffic
+    assert full[name].traffic == causal[name].traffic
     assert full.get("window_attention") == causal.get("window_attention")
 
 

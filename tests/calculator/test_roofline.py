@@ -17,10 +17,10 @@ from roofline_calc import (
     gemm_crossing,
     gemm_intensity,
     gemm_limit,
+    kernel_by_kernel,
     regime,
     regime_of,
     ridge_point,
-    time_floor,
 )
 
 SPEC_RIDGE = 165.2e12 / 1008e9
@@ -118,8 +118,8 @@ def test_first_compute_bound_tries_no_further_than_it_is_told():
 def test_time_floor_sums_each_kernels_own_roof():
     memory, compute = gemm(1, 100, 100), gemm(1000, 100, 100)
     expected = memory.bytes / 1e9 + compute.flops / 1e10
-    assert time_floor([memory, compute], peak=1e10, bandwidth=1e9) == pytest.approx(expected, rel=1e-12)
-    assert time_floor([memory + compute], 1e10, 1e9) < expected
+    assert kernel_by_kernel([memory, compute], peak=1e10, bandwidth=1e9) == pytest.approx(expected, rel=1e-12)
+    assert kernel_by_kernel([memory + compute], 1e10, 1e9) < expected
 
 
 @pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf])
@@ -127,9 +127,9 @@ def test_bad_quantities_are_named(bad):
     calls = {
         "I": [lambda: regime(bad), lambda: attainable(bad, 1, 1)],
         "ridge": [lambda: regime(1, bad), lambda: gemm_crossing(8, 8, bad)],
-        "peak": [lambda: ridge_point(bad, 1), lambda: attainable(1, bad, 1), lambda: time_floor([], bad, 1)],
+        "peak": [lambda: ridge_point(bad, 1), lambda: attainable(1, bad, 1), lambda: kernel_by_kernel([], bad, 1)],
         "bandwidth": [lambda: ridge_point(1, bad), lambda: attainable(1, 1, bad),
-                      lambda: time_floor([], 1, bad)],
+                      lambda: kernel_by_kernel([], 1, bad)],
         "b_w": [lambda: gemm_crossing(8, 8, 165, b_w=bad)],
     }
     for name, functions in calls.items():

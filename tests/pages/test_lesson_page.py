@@ -188,7 +188,7 @@ def test_time_of_a_step_by_longhand():
     together = max(flops / P, moved / B)
     assert f"{float(together) * 1e3:.1f} {float(apart) * 1e3:.1f} {float(attend) * 1e3:.1f}" == "22.2 29.5 7.6"
     assert f"{float(apart / together) - 1:.0%} {float(Fraction(flops) / moved):.0f}" == "33% 170"
-    assert RTX_4090.time_floor(QWEN.decode_kernels(256, 512).values()) == pytest.approx(float(apart), rel=1e-12)
+    assert RTX_4090.kernel_by_kernel(QWEN.decode_kernels(256, 512).values()) == pytest.approx(float(apart), rel=1e-12)
 
 
 def test_that_step_fits_the_card():

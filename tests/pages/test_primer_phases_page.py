@@ -117,7 +117,7 @@ def test_floor_on_tpot():
     step = floor(decode(1, 2048))
     assert (shown(step * 1000, ".1f"), shown(1 / step, ".0f")) == ("14.2", "71")
     assert Fraction(99, 100) < Fraction(2 * READ) / B / step < 1
-    assert RTX_4090.time_floor(QWEN.decode_kernels(1, 2048).values()) == pytest.approx(float(step), rel=1e-12)
+    assert RTX_4090.kernel_by_kernel(QWEN.decode_kernels(1, 2048).values()) == pytest.approx(float(step), rel=1e-12)
 
 
 @pytest.mark.parametrize("ridge", RIDGES)

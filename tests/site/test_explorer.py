@@ -65,7 +65,7 @@ def test_a_function_that_cannot_be_traced_stops_the_build(one_page, tmp_path):
     source.write_text(broken, encoding="utf-8")
     done = mkdocs_build(one_page, tmp_path / "site")
     assert done.returncode != 0
-    assert "Model.matrix_kernels (dense) cannot be turned into JavaScript: TypeError" in done.stderr
+    assert "Model.linear_costs (dense) cannot be turned into JavaScript: TypeError" in done.stderr
 
 
 def test_a_formula_that_changes_changes_the_javascript(copy):

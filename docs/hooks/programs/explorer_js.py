@@ -8,13 +8,14 @@ whose sizes are symbols: it serves the reader's own shapes as well.
 """
 
 import json
+from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
 from states import DEFAULTS, KNOB, LIMITS, MASKS, PROGRAM, SHAPE_FIELDS, TRAFFICS, WIDTH_FIELDS
-from symbolic import TraceError, function, positive, trace, whole
+from symbolic import TraceError, flag, function, positive, trace, whole
 
 from roofline_calc import (
     ACCELERATORS,
@@ -30,27 +31,27 @@ from roofline_calc import (
     attainable,
     ridge_point,
 )
+from roofline_calc.attending import FORMS
 from roofline_calc.figure import extent
 
-UNUSED = ("moe.weight_width",)  # the explorer's own widths replace those of the checkpoint
+# A whole model, whose widths are the explorer's own; whether it ties its embeddings changes no step.
+UNUSED = ("cards", "kv_width", "bytes_per_element", "tied_embeddings", "rope_dim", "nope_layers")
+STRUCTURE = ("chunked", "moe.shared_gate")  # flags that decide which operators there are
 
 
-def _sizes(value: Any, prefix: str = "") -> dict[str, int]:
-    """Every size of a model, by its path: "hidden", "moe.experts". A size of 0, like None, is structure."""
+def sizes_of(value: Any, prefix: str = "") -> dict[str, int]:
+    """Sizes by which a model differs from others of its structure, by path: "hidden", "moe.experts"; a flag is a bool.
+
+    A size of 0, like None, is structure.
+    """
     found: dict[str, int] = {}
     for field in fields(value):
         path, item = prefix + field.name, getattr(value, field.name)
         if hasattr(item, "__dataclass_fields__"):
-            found |= _sizes(item, f"{path}.")
-        elif isinstance(item, int) and not isinstance(item, bool) and item and path not in UNUSED:
+            found |= sizes_of(item, f"{path}.")
+        elif isinstance(item, int) and (item or isinstance(item, bool)) and path not in UNUSED + STRUCTURE:
             found[path] = item
     return found
-
-
-def sizes_of(model: Model) -> dict[str, int]:
-    """The sizes by which a model differs from others of its structure."""
-    sizes = _sizes(model)
-    return {path: size for path, size in sizes.items() if path not in ("norms_per_layer", "bytes_per_element")}
 
 
 def structure_of(model: Model) -> str:
@@ -60,14 +61,19 @@ def structure_of(model: Model) -> str:
         words.append("q_rank")
     if model.moe:
         words += ["shared" * bool(model.moe.shared_intermediate), "dense_layers" * bool(model.moe.dense_layers)]
+        words.append("shared_gate" * model.moe.shared_gate)
     if model.window:
+        words.append("chunked" * model.chunked)
         words.append("all_windowed" if model.window_layers == model.layers else "windowed")
     return " ".join(filter(None, words))
 
 
 def symbolic(model: Model) -> Model:
     """A model of the same structure whose sizes are symbols."""
-    symbols = {path: whole(path.replace(".", "_")) for path in sizes_of(model)}
+    symbols = {
+        path: (flag if isinstance(size, bool) else whole)(path.replace(".", "_"))
+        for path, size in sizes_of(model).items()
+    }
     if model.window and model.window_layers == model.layers:
         symbols["window_layers"] = symbols["layers"]
 
@@ -84,7 +90,7 @@ def symbolic(model: Model) -> Model:
 
 def _functions(example: Model) -> dict[str, str]:
     """What the explorer asks about models of one structure."""
-    structure, names = structure_of(example), list(example.matrix_kernels({(1, 1): 1}))
+    structure, names = structure_of(example), _operators(example)
     known = {whole("layers") > whole("window_layers"): True}  # where not all layers are windowed, some are not
     model = trace(lambda: symbolic(example), known)
     batch, context, query_tokens = whole("batch"), whole("context"), whole("query_tokens")
@@ -92,6 +98,7 @@ def _functions(example: Model) -> dict[str, str]:
     widths = Precision(weights=positive("weights"), activations=activations, kv=positive("kv"), others=activations)
     roofs = Roofs(positive("linear"), positive("rest"), positive("bandwidth"))
     sequences = {(query_tokens, context): batch}
+    tokens = batch * query_tokens
 
     def written(name: str, call: Callable[[], Any]) -> str:
         return function(f"{name} ({structure})", call, known)
@@ -104,27 +111,41 @@ def _functions(example: Model) -> dict[str, str]:
     def attention(mask: str, traffic: str) -> dict[str, Any]:
         return shown(model.attention_costs(sequences, mask=mask, traffic=traffic, precision=widths))
 
+    def lower_bound(mask: str) -> Any:
+        step = model.step(sequences, mask=mask, precision=widths)
+        rows = tuple(Row(name, cost, "", 0) for name, cost in step.items())
+        return Report(rows, roofs, sum(step.compulsory.values()), step.choices).lower_bound
+
     def step() -> dict[str, Any]:
         rows = tuple(Row(name, Cost(0, {}), "", positive(name)) for name in names)
-        report = Report(rows, roofs)
+        report = Report(rows, roofs, 0)
         return {
-            "seconds": report.seconds, "tokens_per_second": report.tokens_per_second(whole("tokens")),
-            "share": {row.operator: report.share(row) for row in rows},
+            "kernel_by_kernel": report.kernel_by_kernel, "share": {row.operator: report.share(row) for row in rows},
         }
 
-    layers = model.linear_layers() | {"lm_head": model.lm_head}
     return {
-        "kernels": written("Model.matrix_kernels", lambda: shown(model.matrix_kernels(sequences, precision=widths))),
+        "absent": json.dumps(dict.fromkeys(names, 0)),
+        "linear": written("Model.linear_costs", lambda: shown(model.linear_costs(tokens, precision=widths))),
+        "head": written("Model.lm_head_cost", lambda: shown({"lm_head": model.lm_head_cost(batch, widths)})),
         "attention": _object({
             f"{mask} {traffic}": written("Model.attention_costs", partial(attention, mask, traffic))
             for mask in MASKS for traffic in TRAFFICS
         }),
+        "lower_bound": _object({
+            mask: written("Report.lower_bound", partial(lower_bound, mask)) for mask in MASKS
+        }),
         "step": written("Report", step),
         "crossings": _object({
             name: written(f"Linear.crossing of {name}", partial(line.crossing, ridge, widths))
-            for name, line in layers.items()
+            for name, line in model.gemms().items()
         }),
     }
+
+
+def _operators(model: Model) -> list[str]:
+    """All kernels that a step of a model may have: with latent attention, those of both forms."""
+    forms = FORMS if model.mla else (None,)
+    return list(dict(ChainMap(*(model.step({(1, 1): 1}, mla=form) for form in reversed(forms)))))
 
 
 def _object(members: dict[str, str]) -> str:
@@ -161,8 +182,11 @@ def calc_js() -> str:
     def tokens() -> Any:
         return whole("batch") * whole("query_tokens")
 
+    def rate() -> Any:
+        return whole("tokens") / positive("seconds")
+
     lines = ["// Generated by the build from roofline_calc: docs/hooks/programs/explorer_js.py."]
-    for name, call in {"verdict": verdict, "attainable": roof, "tokens": tokens}.items():
+    for name, call in {"verdict": verdict, "attainable": roof, "tokens": tokens, "rate": rate}.items():
         lines.append(f"export const {name} = {function(name, call)};")
     members = {structure: _object(_functions(example)) for structure, example in structures().items()}
     return "\n".join([*lines, f"export const structures = {_object(members)};", ""])
@@ -176,7 +200,7 @@ def presets() -> dict[str, Any]:
         "models": {
             key: {
                 "name": model.name, "structure": structure_of(model),
-                "sizes": {path.replace(".", "_"): size for path, size in sizes_of(model).items()},
+                "sizes": {path.replace(".", "_"): int(size) for path, size in sizes_of(model).items()},
             }
             for key, model in MODELS.items()
         },

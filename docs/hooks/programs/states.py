@@ -108,7 +108,7 @@ def _shown(state: State) -> Iterator[float]:
     context = settings["context"]
     query_tokens = context if settings["query_tokens"] == "S" else settings["query_tokens"]
     model = replace(MODEL, **{field: state[field] for field in SHAPE_FIELDS if field in state})
-    kernels = model.matrix_kernels(
+    kernels = model.step(
         {(query_tokens, context): settings["batch"]},
         mask=settings["mask"], traffic=settings["traffic"], precision=WIDTHS,
     )

@@ -37,6 +37,11 @@ def whole(name: str) -> sp.Symbol:
     return sp.Symbol(name, integer=True, positive=True)
 
 
+def flag(name: str) -> sp.Symbol:
+    """A number that is 0 or 1."""
+    return sp.Symbol(name, integer=True, nonnegative=True)
+
+
 def positive(name: str) -> sp.Symbol:
     """A positive finite number."""
     return sp.Symbol(name, positive=True)
