@@ -46,8 +46,22 @@ def intensity(*kernels: Kernel) -> Fraction:
     return sum(flops for flops, _ in kernels) / sum(moved for _, moved in kernels)
 
 
-def floor(kernels: Iterable[Kernel], peak: Fraction = P, bandwidth: Fraction = B) -> Fraction:
+def kernel_by_kernel(kernels: Iterable[Kernel], peak: Fraction = P, bandwidth: Fraction = B) -> Fraction:
     return sum(max(flops / peak, moved / bandwidth) for flops, moved in kernels)
+
+
+def no_overlap(kernels: Iterable[Kernel], peak: Fraction = P, bandwidth: Fraction = B) -> Fraction:
+    return sum(flops / peak + moved / bandwidth for flops, moved in kernels)
+
+
+def lower_bound(
+    kernels: Iterable[Kernel], tokens: int, context: int,
+    peak: Fraction = P, bandwidth: Fraction = B, b_w: Fraction | int = 2,
+) -> Fraction:
+    """The arithmetic at the peak or the compulsory bytes: weights once, KV read or written, a row in for each token."""
+    narrow = (2 - b_w) * LAYERS * sum(K * N for K, N in SHAPES)
+    moved = 2 * READ - narrow + context * KV_TOKEN + tokens * 3584 * 2
+    return max(sum(flops for flops, _ in kernels) / peak, moved / bandwidth)
 
 
 def linears(M: int, b_w: Fraction | int = 2) -> list[Kernel]:
@@ -56,6 +70,11 @@ def linears(M: int, b_w: Fraction | int = 2) -> list[Kernel]:
 
 def decode(batch: int, S: int, b_w: Fraction | int = 2, b_kv: Fraction | int = 2) -> list[Kernel]:
     return [*linears(batch, b_w), times(LAYERS * batch, attend(1, S, b_kv=b_kv))]
+
+
+def decode_fused(batch: int, S: int) -> list[Kernel]:
+    layers = [times(LAYERS, linear(batch, K, N)) for K, N in FUSED]
+    return [*layers, linear(batch, 3584, 152064), times(LAYERS * batch, attend(1, S))]
 
 
 def prefill(S: int) -> list[Kernel]:

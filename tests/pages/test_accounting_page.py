@@ -13,14 +13,22 @@ from roofline_calc import (
     ACCELERATORS,
     MODELS,
     QWEN,
+    Precision,
     attention,
+    combine,
     crossings,
     experts_touched,
     gemm,
     mla_attention,
+    mla_expanded_attention,
+    quantise,
     shared_prefix_attention,
     window_attention,
 )
+
+RATIO = "mla_attention(128, 512, 64, 1, 1).flops / mla_expanded_attention(128, 128, 64, 128, 1, 1).flops:.1f"
+RESERVED = '32 * 8192 * MODELS["gpt-oss-20b"].kv_bytes_per_token / 2**30:.2f'
+COUNTED = 'MODELS["gpt-oss-20b"].kv_bytes([8192] * 32) / 2**30:.2f'
 
 
 def claim(field: str) -> float:
@@ -142,6 +150,78 @@ def test_element_wise_operators_stay_below_one():
     assert claim("rope(256, 32, 128).intensity:.3f") == rounded(Fraction(3 * 32, (2 * 32 + 1) * 2), 3)
     assert claim("swiglu(256, 18944).intensity:.3f") == rounded(Fraction(4, 3 * 2), 3)
     assert claim("residual(256, 3584).intensity:.3f") == rounded(Fraction(1, 3 * 2), 3)
+
+
+def prefill_share(hidden, layers, n_q, n_kv, d, inner, vocab, peak, bandwidth):
+    """Share of the element-wise operators in a prefill of 2048 tokens, all kernels one after the other."""
+    S, q, kv = 2048, n_q * d, n_kv * d
+    gemms = [(hidden, q + 2 * kv), (q, hidden), (hidden, 2 * inner), (inner, hidden)]
+    kernels = [(layers * 2 * S * K * N, layers * 2 * (S * K + K * N + S * N)) for K, N in gemms]
+    kernels.append((layers * 4 * q * (S * (S + 1) // 2), layers * 2 * (2 * S * kv + 2 * S * q)))
+    kernels.append((2 * hidden * vocab, 2 * (hidden + hidden * vocab + vocab)))
+    norms, rope = (2 * layers + 1) * (2 * S + 1) * hidden, layers * (2 * (n_q + n_kv) + 1) * S * d
+    swiglu, added, embedding = 3 * layers * S * inner, 2 * layers * 3 * S * hidden, 2 * S * hidden
+    fused = sum(max(Fraction(flops) / peak, Fraction(moved) / bandwidth) for flops, moved in kernels)
+    apart = Fraction(2 * (norms + rope + swiglu + added + embedding)) / bandwidth  # far from compute-bound
+    return apart / (fused + apart)
+
+
+def test_what_element_wise_operators_cost_where_nothing_is_fused():
+    """Times: 6 and 11 % of a prefill for Qwen2.5-7B, 20 and 30 % for 0.5B, on an RTX 4090 and an H100."""
+    shapes = {"qwen2.5-7b": (3584, 28, 28, 4, 128, 18944, 152064), "qwen2.5-0.5b": (896, 24, 14, 2, 64, 4864, 151936)}
+    cards = {"rtx-4090": (1652 * 10**11, 1008 * 10**9), "h100-sxm": (9894 * 10**11, 335 * 10**10)}
+    shares = [prefill_share(*shape, *map(Fraction, card)) for shape in shapes.values() for card in cards.values()]
+    assert [f"{float(share):.0%}" for share in shares] == ["6%", "11%", "20%", "30%"]
+    claimed = [value for field, value in CLAIMS.items() if field.startswith("1 - analyse(") and "elementwise" in field]
+    assert claimed == ["6%", "11%", "20%", "30%"]
+
+
+def test_no_step_has_element_wise_operators_unless_asked():
+    fused, apart = (QWEN.step([(1, 512)], elementwise=asked) for asked in (False, True))
+    assert apart.keys() - fused.keys() == {"embedding", "norms", "rope", "swiglu", "residual"}
+    assert "swiglu" not in QWEN.decode_kernels(1, 512)
+
+
+def test_the_form_of_fewer_flops_is_counted():
+    """MLA: 278,528 FLOPs a pair absorbed, 81,920 expanded; decode absorbed, a whole prefill expanded."""
+    assert claim(RATIO) == rounded(Fraction(2 * 128 * (512 + 64 + 512), 2 * 128 * (128 + 64 + 128)), 1) == 3.4
+    deepseek = MODELS["deepseek-v3"]
+    for L, S, form in [(1, 2048, "absorbed"), (1, 10**6, "absorbed"), (2, 2, "expanded"), (4096, 4096, "expanded")]:
+        kernels = deepseek.step([(L, S)]).keys()
+        assert f"{form}_attention" in kernels
+        assert len([name for name in kernels if name.endswith("_attention")]) == 1
+
+
+def test_the_expanded_form_s_row_of_the_table():
+    """MLA: S (b n_q (d_N + d_V) + b_kv d_R) + b n_q L (d_N + d_R + d_V) bytes."""
+    for L, S in [(1, 100), (64, 64)]:
+        cost = mla_expanded_attention(128, 128, 64, 128, L, S, b_kv=1)
+        assert cost.flops == 2 * 128 * (128 + 64 + 128) * L * S
+        assert cost.bytes == S * (2 * 128 * 256 + 64) + 2 * 128 * L * (128 + 64 + 128)
+
+
+def test_gate_and_up_read_a_token_s_row_once_and_down_a_row_per_expert():
+    """Experts: 8 experts of 128, 48 layers of 2048, experts of 768."""
+    kernels = MODELS["qwen3-30b-a3b"].step({(1, 512): 100})
+    assert kernels["expert_gate_proj"].traffic["X"] == kernels["expert_up_proj"].traffic["X"] == 48 * 100 * 2048 * 2
+    assert kernels["expert_down_proj"].traffic["X"] == 48 * 100 * 8 * 768 * 2
+
+
+def test_the_sum_of_the_experts_outputs_and_the_quantising_pass_are_element_wise():
+    """Table: 2Tkh FLOPs and (k + 1)Thb bytes; 3Mh and Mh(b + b_x)."""
+    assert (combine(100, 8, 2048).flops, combine(100, 8, 2048).bytes) == (2 * 100 * 8 * 2048, 9 * 100 * 2048 * 2)
+    assert (quantise(100, 3584, 2, 1).flops, quantise(100, 3584, 2, 1).bytes) == (3 * 100 * 3584, 100 * 3584 * 3)
+    assert "combine" in MODELS["qwen3-30b-a3b"].step([(1, 1)], elementwise=True)
+    w8a8 = Precision(activations=1, weights=1)
+    assert "quantise" in QWEN.step([(1, 1)], elementwise=True, precision=w8a8)
+    assert "quantise" not in QWEN.step([(1, 1)], precision=w8a8)
+
+
+def test_windows_in_pages_of_full_layers_take_twice_what_they_need():
+    """KV cache: GPT-OSS-20B, 24 layers of 8 KV heads of 64, every other with a window of 128; 32 times 8192 tokens."""
+    token = 2 * 8 * 64 * 2
+    assert CLAIMS[RESERVED] == f"{32 * 8192 * 24 * token / 2**30:.2f}" == "12.00"
+    assert CLAIMS[COUNTED] == f"{32 * 12 * (8192 + 128) * token / 2**30:.2f}" == "6.09"
 
 
 def test_deepseek_caches_576_numbers_in_each_of_61_layers():

@@ -2,12 +2,14 @@
 
 from fractions import Fraction
 
+import longhand
 import pytest
 
 from roofline_calc import (
     ACCELERATORS,
     QWEN,
     RTX_4090,
+    analyse,
     attention,
     attn_intensity,
     gemm,
@@ -189,6 +191,46 @@ def test_time_of_a_step_by_longhand():
     assert f"{float(together) * 1e3:.1f} {float(apart) * 1e3:.1f} {float(attend) * 1e3:.1f}" == "22.2 29.5 7.6"
     assert f"{float(apart / together) - 1:.0%} {float(Fraction(flops) / moved):.0f}" == "33% 170"
     assert RTX_4090.kernel_by_kernel(QWEN.decode_kernels(256, 512).values()) == pytest.approx(float(apart), rel=1e-12)
+
+
+def test_the_three_times_of_that_step():
+    """§3.3, table: 22.2, 29.5 and 45.0 ms with the engine's kernels; 33 % between the first two, attention 7.6."""
+    kernels = longhand.decode_fused(256, 512)
+    bound = longhand.lower_bound(kernels, tokens=256, context=256 * 512)
+    apart, never = longhand.kernel_by_kernel(kernels), longhand.no_overlap(kernels)
+    assert [longhand.shown(1000 * seconds, ".1f") for seconds in (bound, apart, never)] == ["22.2", "29.5", "45.0"]
+    assert longhand.shown(apart / bound - 1, ".0%") == "33%"
+    assert longhand.shown(1000 * longhand.kernel_by_kernel(kernels[-1:]), ".1f") == "7.6"
+    assert bound < apart < never < 2 * apart
+    report = analyse(QWEN.decode_kernels(256, 512, fused=True), RTX_4090)
+    found = [report.lower_bound, report.kernel_by_kernel, report.no_overlap]
+    assert found == pytest.approx([float(seconds) for seconds in (bound, apart, never)], rel=1e-12)
+
+
+def test_that_step_just_about_fits_the_card():
+    """§3.3: 21.19 of 24 GiB, under the 0.92 of them that vLLM takes by default."""
+    held = Fraction(2 * longhand.PARAMS + 256 * 512 * longhand.KV_TOKEN, 2**30)
+    assert longhand.shown(held, ".2f") == "21.19"
+    assert Fraction(95, 100) * Fraction(92, 100) * 24 < held < Fraction(92, 100) * 24
+
+
+def test_a_decode_step_takes_at_least_14_15_ms():
+    """§3.3, question: batch = 1 and S = 2048; without the KV cache 14.03, which its tolerance must tell apart."""
+    bound = 1000 * longhand.lower_bound(longhand.decode_fused(1, 2048), tokens=1, context=2048)
+    assert longhand.shown(bound, ".2f") == "14.15"
+    assert 1000 * Fraction(2 * longhand.READ) / longhand.B < bound * (1 - 2 * Fraction(4, 1000))
+    assert analyse(QWEN.decode_kernels(1, 2048), RTX_4090).lower_bound == pytest.approx(float(bound / 1000), rel=1e-12)
+
+
+@pytest.mark.parametrize("kernels", [longhand.decode(72, 2048), longhand.decode_fused(72, 2048)])
+def test_attention_takes_longest_in_a_step_of_72_sequences(kernels):
+    """§3.3, question: with gate and up apart or in one GEMM; all are memory-bound, and the caches fit the card."""
+    assert max(kernels, key=lambda kernel: longhand.kernel_by_kernel([kernel])) == kernels[-1]
+    assert all(longhand.intensity(kernel) < min(longhand.RIDGES) for kernel in kernels)
+    gate_up = longhand.times(28, longhand.linear(72, 3584, 2 * 18944))
+    assert gate_up[0] > 9 * kernels[-1][0]
+    assert 72 * 2048 * longhand.KV_TOKEN > 28 * 2 * 3584 * 18944 * 2
+    assert Fraction(92, 100) * longhand.CARD > 2 * longhand.PARAMS + 72 * 2048 * longhand.KV_TOKEN
 
 
 def test_that_step_fits_the_card():

@@ -19,11 +19,13 @@ from longhand import (
     attend,
     coarse,
     decode,
+    decode_fused,
     first,
-    floor,
     intensity,
+    kernel_by_kernel,
     linear,
     linears,
+    lower_bound,
     prefill,
     shown,
 )
@@ -109,12 +111,12 @@ def test_a_longer_context_raises_the_aggregate_and_the_time():
     for short, long in pairwise(contexts):
         assert intensity(aggregate(1, short)) < intensity(aggregate(1, long))
         assert coarse(short, 1) > coarse(long, 1)
-        assert floor(decode(1, short)) < floor(decode(1, long))
+        assert kernel_by_kernel(decode(1, short)) < kernel_by_kernel(decode(1, long))
 
 
-def test_floor_on_tpot():
+def test_tpot_kernel_by_kernel():
     """B §6: 14.2 ms and 71 tokens per second at batch 1, S = 2048; reading the weights once is 99 % of it."""
-    step = floor(decode(1, 2048))
+    step = kernel_by_kernel(decode(1, 2048))
     assert (shown(step * 1000, ".1f"), shown(1 / step, ".0f")) == ("14.2", "71")
     assert Fraction(99, 100) < Fraction(2 * READ) / B / step < 1
     assert RTX_4090.kernel_by_kernel(QWEN.decode_kernels(1, 2048).values()) == pytest.approx(float(step), rel=1e-12)
@@ -127,10 +129,18 @@ def test_every_kernel_at_batch_1_is_memory_bound(ridge):
     assert all(cost.intensity < ridge for cost in QWEN.decode_kernels(1, 2048).values())
 
 
-def test_floor_on_ttft():
-    """B §6: 2NS/P is 189 ms for S = 2048, the operators' floor 168."""
+def test_the_bound_on_tpot_is_practically_the_kernel_by_kernel_time():
+    """B §6: at least 14.15 ms at batch 1 and S = 2048, at most 71 tokens per second; a few activations between them."""
+    bound = lower_bound(decode(1, 2048), tokens=1, context=2048)
+    assert (shown(bound * 1000, ".2f"), shown(1 / bound, ".0f")) == ("14.15", "71")
+    assert bound < kernel_by_kernel(decode_fused(1, 2048)) < bound * Fraction(1001, 1000)
+
+
+def test_ttft():
+    """B §6: 2NS/P is 189 ms for S = 2048, the lower bound 167, kernel by kernel 168."""
+    assert shown(lower_bound(prefill(2048), tokens=2048, context=2048) * 1000, ".0f") == "167"
     assert shown(2 * PARAMS * 2048 / P * 1000, ".0f") == "189"
-    assert shown(floor(prefill(2048)) * 1000, ".0f") == "168"
+    assert shown(kernel_by_kernel(prefill(2048)) * 1000, ".0f") == "168"
 
 
 def test_embedding_and_lm_head_save_more_than_causal_attention_adds():
@@ -143,7 +153,7 @@ def test_batching_by_longhand():
     """B §7, table: S = 512 at batch 1, 8, 32 and 128."""
     rows = []
     for batch in (1, 8, 32, 128):
-        step = floor(decode(batch, 512))
+        step = kernel_by_kernel(decode(batch, 512))
         rows.append((
             shown(step * 1000, ".1f"), shown(batch / step, ",.0f"), shown(intensity(linear(batch, *Q)), ".1f"),
             shown(intensity(attend(1, 512)), ".1f"), shown(Fraction(batch * 512 * KV_TOKEN, 2**30), ".2f"),
@@ -158,7 +168,7 @@ def test_batching_by_longhand():
 
 def test_a_batch_of_128_is_nearly_free():
     """B §7: a step 1.31 times as long for 97 times the throughput."""
-    one, many = floor(decode(1, 512)), floor(decode(128, 512))
+    one, many = kernel_by_kernel(decode(1, 512)), kernel_by_kernel(decode(128, 512))
     assert (shown(many / one, ".2f"), shown(128 * one / many, ".0f")) == ("1.31", "97")
 
 
@@ -187,7 +197,7 @@ def test_a_step_reads_more_weights_than_any_cache_that_fits():
 
 def test_twice_the_compute():
     """B §8 (c): TPOT stays at 14.2 ms, TTFT falls from 168 to 85 ms, about half."""
-    assert floor(decode(1, 2048), 2 * P) == floor(decode(1, 2048))
-    before, after = floor(prefill(2048)), floor(prefill(2048), 2 * P)
+    assert kernel_by_kernel(decode(1, 2048), 2 * P) == kernel_by_kernel(decode(1, 2048))
+    before, after = kernel_by_kernel(prefill(2048)), kernel_by_kernel(prefill(2048), 2 * P)
     assert (shown(before * 1000, ".0f"), shown(after * 1000, ".0f")) == ("168", "85")
     assert after / before == pytest.approx(0.5, abs=0.01)

@@ -23,4 +23,27 @@ CLAIMS = {
     'MODELS["qwen3-30b-a3b"].params_read(1) / 1e9:.1f': '3.0',
     '", ".join(map(str, QWEN.valid_tp))': '1, 2, 4',
     '16 * MODELS["llama-3.1-8b"].card(16).kv_bytes_per_token / MODELS["llama-3.1-8b"].kv_bytes_per_token:.0f': '2',
+    'mla_attention(128, 512, 64, 1, 1).flops / mla_expanded_attention(128, 128, 64, 128, 1, 1).flops:.1f': '3.4',
+    '32 * 8192 * MODELS["gpt-oss-20b"].kv_bytes_per_token / 2**30:.2f': '12.00',
+    'MODELS["gpt-oss-20b"].kv_bytes([8192] * 32) / 2**30:.2f': '6.09',
+    (
+        '1 - analyse(MODELS["qwen2.5-7b"].step([(2048, 2048)], fused=True), '
+        'ACCELERATORS["rtx-4090"]).kernel_by_kernel / analyse(MODELS["qwen2.5-7b"].step([(2048, 2048)], '
+        'fused=True, elementwise=True), ACCELERATORS["rtx-4090"]).kernel_by_kernel:.0%'
+    ): '6%',
+    (
+        '1 - analyse(MODELS["qwen2.5-7b"].step([(2048, 2048)], fused=True), '
+        'ACCELERATORS["h100-sxm"]).kernel_by_kernel / analyse(MODELS["qwen2.5-7b"].step([(2048, 2048)], '
+        'fused=True, elementwise=True), ACCELERATORS["h100-sxm"]).kernel_by_kernel:.0%'
+    ): '11%',
+    (
+        '1 - analyse(MODELS["qwen2.5-0.5b"].step([(2048, 2048)], fused=True), '
+        'ACCELERATORS["rtx-4090"]).kernel_by_kernel / analyse(MODELS["qwen2.5-0.5b"].step([(2048, 2048)], '
+        'fused=True, elementwise=True), ACCELERATORS["rtx-4090"]).kernel_by_kernel:.0%'
+    ): '20%',
+    (
+        '1 - analyse(MODELS["qwen2.5-0.5b"].step([(2048, 2048)], fused=True), '
+        'ACCELERATORS["h100-sxm"]).kernel_by_kernel / analyse(MODELS["qwen2.5-0.5b"].step([(2048, 2048)], '
+        'fused=True, elementwise=True), ACCELERATORS["h100-sxm"]).kernel_by_kernel:.0%'
+    ): '30%',
 }

@@ -5,12 +5,8 @@ CLAIMS = {
     'gemm(1, 3584, 3584).bytes / 1e6:.1f': '25.7',
     'gemm(1, 3584, 3584).flops / RTX_4090.peak_of() * 1e6:.2f': '0.16',
     'gemm(1, 3584, 3584).bytes / RTX_4090.bandwidth * 1e6:.1f': '25.5',
-    'ridge_point(660.6e12, RTX_4090.bandwidth):.0f': '655',
-    'ridge_point(330.3e12, RTX_4090.bandwidth):.0f': '328',
-    'ridge_point(82.6e12, RTX_4090.bandwidth):.0f': '82',
     '128 * 256 // 1024': '32',
     '128 * 128 // 1024': '16',
-    'RTX_4090.memory / 2**30:.0f': '24',
     'QWEN.weight_bytes_read() / 2**30:.1f': '13.2',
     'RTX_4090.attainable(1) / 1e12:.2f': '1.01',
     'RTX_4090.attainable(1) / RTX_4090.peak_of():.1%': '0.6%',
@@ -31,4 +27,10 @@ CLAIMS = {
         'attainable(gemm_intensity(256, 3584, 3584), 989.4e12, 4.8e12) '
         '/ attainable(gemm_intensity(256, 3584, 3584), 989.4e12, 3.35e12):.2f'
     ): '1.32',
+    'RTX_4090.ridge("fp8acc"):.0f': '655',
+    'RTX_4090.ridge("fp16acc"):.0f': '328',
+    'RTX_4090.ridge("fp32"):.0f': '82',
+    'RTX_4090.peak_of("fp8acc") / 1e12:.1f': '660.6',
+    'RTX_4090.peak_of("fp16acc") / 1e12:.1f': '330.3',
+    'RTX_4090.peak_of("fp32") / 1e12:.1f': '82.6',
 }
