@@ -23,6 +23,7 @@ from .operators import (
     mla_expanded_attention,
     quantise,
     quantised_width,
+    relu2,
     residual,
     rms_norm,
     rope,
@@ -62,9 +63,12 @@ if TYPE_CHECKING:
     from .catalog import ACCELERATORS, MODELS, QWEN, RTX_4090, Accelerator, read_accelerators, read_models
     from .config import read_config
     from .layers import Linear
+    from .linear_attention import gated_delta_rule, mamba2_scan, short_convolution
     from .measured import Measurement, Results, read_results
+    from .mixers import DeltaNet, Mamba2
     from .model import Model
-    from .partial_attention import chunked_attention
+    from .partial_attention import chunked_attention, index_scores
+    from .parts import GlobalHeads, Indexer, LayerInputs, SharedCache
     from .precision import WIDTHS, Precision, Stored, width_of
     from .shapes import MLA, MoE
     from .step import Step
@@ -79,7 +83,12 @@ __all__ = [
     "WIDTHS",
     "Accelerator",
     "Cost",
+    "DeltaNet",
+    "GlobalHeads",
+    "Indexer",
+    "LayerInputs",
     "Linear",
+    "Mamba2",
     "Measurement",
     "MoE",
     "Model",
@@ -88,6 +97,7 @@ __all__ = [
     "Results",
     "Roofs",
     "Row",
+    "SharedCache",
     "Step",
     "Stored",
     "analyse",
@@ -105,15 +115,18 @@ __all__ = [
     "first_context",
     "first_query_tokens",
     "first_whole",
+    "gated_delta_rule",
     "gemm",
     "gemm_crossing",
     "gemm_intensity",
     "gemm_limit",
     "grouped_gemm",
+    "index_scores",
     "kernel_by_kernel",
     "kv_heads_per_card",
     "largest_batch",
     "largest_context",
+    "mamba2_scan",
     "mla_attention",
     "mla_expanded_attention",
     "quantise",
@@ -124,12 +137,14 @@ __all__ = [
     "read_results",
     "regime",
     "regime_of",
+    "relu2",
     "residual",
     "ridge_point",
     "rms_norm",
     "rope",
     "row_parallel",
     "shared_prefix_attention",
+    "short_convolution",
     "sweep",
     "swiglu",
     "width_of",
@@ -147,8 +162,11 @@ _LATER = {
     ".layers": ("Linear",),
     ".measured": ("Measurement", "Results", "read_results"),
     ".model": ("Model",),
-    ".partial_attention": ("chunked_attention",),
+    ".linear_attention": ("gated_delta_rule", "mamba2_scan", "short_convolution"),
+    ".mixers": ("DeltaNet", "Mamba2"),
+    ".partial_attention": ("chunked_attention", "index_scores"),
     ".precision": ("WIDTHS", "Precision", "Stored", "width_of"),
+    ".parts": ("GlobalHeads", "Indexer", "LayerInputs", "SharedCache"),
     ".shapes": ("MLA", "MoE"),
     ".step": ("Step",),
 }

@@ -312,7 +312,7 @@ def largest_context(
     """
     check_whole(batch=batch)
     room = memory - model.weight_bytes(precision)
-    beyond = first_whole(lambda S: batch * model.kv_bytes([S], precision) > room, at_most)
+    beyond = first_whole(lambda S: batch * model.cache_bytes([S], precision) > room, at_most)
     return at_most if beyond is None else beyond - 1
 
 
@@ -321,4 +321,4 @@ def largest_batch(
 ) -> int:
     """The most sequences of a context that fit beside the weights in so many bytes; see `largest_context`."""
     room = memory - model.weight_bytes(precision)
-    return max(0, int(room // model.kv_bytes([context], precision)))
+    return max(0, int(room // model.cache_bytes([context], precision)))

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import config_dense as dense
+from . import config_hybrids as hybrid
 from . import config_moe as moe
 from .config_fields import Fields
 
@@ -26,21 +27,29 @@ ARCHITECTURES: dict[str, Callable[[Fields], dict[str, Any]]] = {
     "Qwen3MoeForCausalLM": moe.qwen3_moe,
     "Qwen3VLForConditionalGeneration": dense.qwen3_vl,
     "Qwen3VLMoeForConditionalGeneration": moe.qwen3_vl_moe,
+    "Qwen3NextForCausalLM": hybrid.qwen3_next,
+    "Qwen3_5ForConditionalGeneration": hybrid.qwen3_5,
+    "Qwen3_5MoeForConditionalGeneration": hybrid.qwen3_5_moe,
     "GemmaForCausalLM": dense.gemma,
     "Gemma2ForCausalLM": dense.gemma2,
     "Gemma3ForCausalLM": dense.gemma3,
     "Gemma3ForConditionalGeneration": dense.gemma3_multimodal,
+    "Gemma4ForConditionalGeneration": hybrid.gemma4,
     "Phi3ForCausalLM": dense.phi3,
     "PhiMoEForCausalLM": moe.phimoe,
     "DeepseekV2ForCausalLM": moe.deepseek,
     "DeepseekV3ForCausalLM": moe.deepseek_v3,
+    "DeepseekV32ForCausalLM": moe.deepseek_v32,
     "KimiK25ForConditionalGeneration": moe.kimi_k25,
     "ChatGLMModel": dense.chatglm,
     "GlmForCausalLM": dense.glm,
     "Glm4ForCausalLM": dense.glm4,
     "Glm4MoeForCausalLM": moe.glm4_moe,
+    "GlmMoeDsaForCausalLM": moe.deepseek_v32,
     "MiniMaxM2ForCausalLM": moe.minimax_m2,
     "GraniteForCausalLM": dense.llama,
+    "GraniteMoeHybridForCausalLM": hybrid.granite_hybrid,
+    "NemotronHForCausalLM": hybrid.nemotron_h,
     "SmolLM3ForCausalLM": dense.smollm3,
     "Olmo2ForCausalLM": dense.olmo2,
     "Olmo3ForCausalLM": dense.olmo3,

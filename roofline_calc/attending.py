@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from .checks import check_choice
 from .layers import absorbed_layers, linear_layers
 from .operators import Cost, attention, mla_attention, mla_expanded_attention, window_attention
-from .partial_attention import chunked_attention
+from .partial_attention import chunked_attention, index_scores, picked_pairs
+from .parts import Indexer
 from .precision import Precision
 from .shapes import MLA, Shapes
 
@@ -16,37 +17,41 @@ def attend(
     model: Shapes, L: int, S: int, precision: Precision, mask: str, traffic: str
 ) -> Iterator[tuple[str, int, Cost]]:
     """One sequence's attention in one layer of each kind: its name, how many layers have it, its cost."""
-    heads, b_q, b_kv = (model.n_q, model.n_kv, model.head_dim), precision.others, precision.kv
-    if model.layers > model.window_layers:
-        one = attention(*heads, L, S, b_q=b_q, b_kv=b_kv, mask=mask, traffic=traffic)
-        yield "attention", model.layers - model.window_layers, one
-    if model.window and model.chunked:
-        one = chunked_attention(*heads, L, S, model.window, b_q=b_q, b_kv=b_kv, traffic=traffic)
-        yield "chunked_attention", model.window_layers, one
-    elif model.window:
-        one = window_attention(*heads, L, S, model.window, b_q=b_q, b_kv=b_kv, traffic=traffic)
-        yield "window_attention", model.window_layers, one
-
-
-def cache_elements(model: Shapes) -> int:
-    """Elements that one token occupies in one layer's cache."""
-    return model.mla.kv_rank + model.mla.rope if model.mla else 2 * model.n_kv * model.head_dim
+    b_q, b_kv = precision.others, precision.kv
+    for kind in model.heads:
+        heads = model.n_q, kind.n_kv, kind.head_dim
+        if kind.window is None:
+            one = attention(*heads, L, S, b_q=b_q, b_kv=b_kv, mask=mask, traffic=traffic)
+        else:
+            partial = chunked_attention if model.chunked else window_attention
+            one = partial(*heads, L, S, kind.window, b_q=b_q, b_kv=b_kv, traffic=traffic)
+        yield kind.kernel, kind.layers, one
+    if model.mixer:
+        yield model.mixer.kernel, model.mixer.layers, model.mixer.cost(L, S, precision.others)
 
 
 def cached(model: Shapes, L: int, S: int) -> tuple[int, int]:
-    """Tokens whose cached keys and values L query tokens must read, and those that they must write, over all layers.
+    """Elements of the KV cache that L query tokens must read, and those that they must write, over all layers.
 
-    The last L of S tokens ask; what they themselves add is written, and need not be read back.
+    The last L of S tokens ask; what they themselves add is written, and need not be read back. Layers that read
+    another's cache add nothing: it may be read once for all of them.
     """
-    full = model.layers - model.window_layers
-    read, written = full * (S - L), full * L
-    if model.window and model.chunked:
-        read += model.window_layers * ((S - L) % model.window)  # what the first query's chunk holds already
-        written += model.window_layers * min(L, (S - 1) % model.window + 1)  # what the last token's chunk will need
-    elif model.window:
-        read += model.window_layers * (min(S, model.window + L - 1) - L)
-        written += model.window_layers * min(L, model.window)
+    read = written = 0
+    for kind in model.heads:
+        unseen = max(0, S - model.index.top_k) if model.index else 0
+        before, added = max(0, S - L - unseen), L
+        if kind.window and model.chunked:
+            before, added = (S - L) % kind.window, min(L, S % kind.window)  # of a full chunk nothing is needed again
+        elif kind.window:
+            before, added = min(S, kind.window + L - 1) - L, min(L, kind.window)
+        read += kind.caching * kind.entry * before
+        written += kind.caching * kind.entry * added
     return read, written
+
+
+def indexed(model: Shapes, L: int, S: int) -> int:
+    """Tokens whose cached index keys L query tokens must read: none where attention sees all of them anyway."""
+    return S - L if model.index and model.index.top_k < S else 0
 
 
 def latent_attention(
@@ -54,12 +59,25 @@ def latent_attention(
 ) -> Cost:
     """One sequence's attention over the latent cache in one layer, without the products with kv_b_proj."""
     b_q, b_kv = precision.others, precision.kv
-    if form == "absorbed":
-        sizes = model.n_q, mla.kv_rank, mla.rope
-        return mla_attention(*sizes, L, S, b_q=b_q, b_kv=b_kv, mask=mask, traffic=traffic)
-    return mla_expanded_attention(
-        model.n_q, mla.nope, mla.rope, mla.v, L, S, b_q=b_q, b_kv=b_kv, mask=mask, traffic=traffic,
-    )
+
+    def whole(L: int, S: int, mask: str) -> Cost:
+        if form == "absorbed":
+            sizes = model.n_q, mla.kv_rank, mla.rope
+            return mla_attention(*sizes, L, S, b_q=b_q, b_kv=b_kv, mask=mask, traffic=traffic)
+        return mla_expanded_attention(
+            model.n_q, mla.nope, mla.rope, mla.v, L, S, b_q=b_q, b_kv=b_kv, mask=mask, traffic=traffic,
+        )
+
+    if not model.index or model.index.top_k >= S:
+        return whole(L, S, mask)
+    flops = whole(1, 1, "none").flops * picked_pairs(L, S, model.index.top_k)
+    return Cost(flops, whole(L, model.index.top_k, "none").traffic)
+
+
+def index_cost(model: Shapes, index: Indexer, L: int, S: int, precision: Precision) -> Cost:
+    """What picking its tokens costs one sequence in one layer."""
+    sizes = index.heads, index.dim, L, S, index.top_k
+    return index_scores(*sizes, b_q=precision.others, key_bytes=index.key_bytes)
 
 
 def latent_products(model: Shapes, form: str, tokens: int, precision: Precision) -> dict[str, Cost]:
@@ -72,7 +90,8 @@ def latent_flops(model: Shapes, mla: MLA, form: str, L: int, S: int, mask: str =
     """FLOPs of one sequence's latent attention in all layers, by kernel."""
     one = latent_attention(model, mla, form, L, S, Precision(), mask, "kv-only")
     products = latent_products(model, form, L if form == "absorbed" else S, Precision())
-    return {name: cost.flops for name, cost in products.items()} | {f"{form}_attention": one.flops * model.layers}
+    flops = {name: cost.flops for name, cost in products.items()}
+    return flops | {f"{form}_attention": one.flops * model.attention_layers}
 
 
 def latent_choices(

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from .checks import check_choice, check_positive, check_whole
+from .mixers import DeltaNet, Mamba2
 from .model import Model
 from .operators import Cost
+from .parts import GlobalHeads, Indexer, LayerInputs, SharedCache
 from .precision import Stored
 from .roofline import attainable, kernel_by_kernel, ridge_point
 from .shapes import MLA, MoE
@@ -97,16 +99,26 @@ def read_accelerators(path: str | Path) -> dict[str, Accelerator]:
     return {key: _entry(Accelerator, path, key, fields) for key, fields in _read(path).items()}
 
 
+_PARTS: dict[str, tuple[str, type]] = {  # tables of a model: their fields of `Model`, and what they make
+    "moe": ("moe", MoE), "mla": ("mla", MLA), "index": ("index", Indexer), "delta_net": ("mixer", DeltaNet),
+    "mamba2": ("mixer", Mamba2), "global_heads": ("global_heads", GlobalHeads),
+    "shared_cache": ("shared_cache", SharedCache), "layer_inputs": ("layer_inputs", LayerInputs),
+}
+
+
 def read_models(path: str | Path) -> dict[str, Model]:
-    """Models from a TOML file, one table each with the fields of `Model`; moe, mla and stored are tables in it.
+    """Models from a TOML file, one table each with the fields of `Model`, whose parts are tables in it.
+
+    A `mixer` is the table ``delta_net`` or ``mamba2``.
 
     Raises: as `read_accelerators`.
     """
     path = Path(path)
     models = {}
     for key, fields in _read(path).items():
-        parts: dict[str, type] = {"moe": MoE, "mla": MLA}
-        nested = {name: _entry(kind, path, key, fields[name]) for name, kind in parts.items() if name in fields}
+        nested = {
+            field: _entry(kind, path, key, fields.pop(name)) for name, (field, kind) in _PARTS.items() if name in fields
+        }
         nested["stored"] = {
             name: _entry(Stored, path, key, entry) for name, entry in fields.get("stored", {}).items()
         }

@@ -79,18 +79,19 @@ def ops(options: argparse.Namespace) -> Answer:
     )
     report = analyse(step, setting.accelerator, setting.dtype)
     total, kv = report.total, sum(model.kv_bytes([S], precision) * n for (_, S), n in batch.items())
-    resident = model.weight_bytes(precision)
+    resident, state = model.weight_bytes(precision), model.state_bytes(sum(batch.values()), precision)
     rows = _operators(report)
     whole = {
         "operator": "all, one by one", "flops": total.flops, "bytes": total.bytes, "intensity": total.intensity,
         "regime": "", "seconds": report.kernel_by_kernel, "share": 100.0,
     }
     memory = setting.accelerator.memory
-    fits = resident + kv <= memory
+    fits = resident + kv + state <= memory
     below = [
         f"weights           {_bytes(resident)} resident, {_bytes(step.compulsory['weights'])} read in this step",
         f"KV cache          {_bytes(kv)}; one more token of context takes {_bytes(model.kv_bytes([1], precision))}",
-        f"memory            {_bytes(resident + kv)} of {_bytes(memory)}: {'fits' if fits else 'does not fit'}",
+        *([f"state             {_bytes(state)}, whatever the context"] if state else []),
+        f"memory            {_bytes(resident + kv + state)} of {_bytes(memory)}: {'fits' if fits else 'does not fit'}",
         *_times(report, tokens), *_caveats(model, options),
     ]
     data = setting.facts() | {
@@ -98,7 +99,7 @@ def ops(options: argparse.Namespace) -> Answer:
         "sequences": [{"query_tokens": L, "context": S, "count": n} for (L, S), n in batch.items()],
         "units": UNITS | {"share": "%", "compulsory": "byte"}, "operators": rows,
         "total": {"flops": total.flops, "bytes": total.bytes, "intensity": total.intensity} | _seconds(report),
-        "compulsory": step.compulsory, "kv_bytes": kv, "memory": memory, "fits": fits,
+        "compulsory": step.compulsory, "kv_bytes": kv, "state_bytes": state, "memory": memory, "fits": fits,
         "tokens_per_second": {name: tokens / seconds for name, seconds in _seconds(report).items()},
     }
     above = [str(setting), _in_words(batch, options.phase)]
@@ -153,7 +154,7 @@ def sweep_command(options: argparse.Namespace) -> Answer:
         traffic=options.traffic, elementwise=options.elementwise, **setting.how,
     ):
         total, tokens = report.total, batch * (1 if options.phase == "decode" else context)
-        needed = model.weight_bytes(precision) + batch * model.kv_bytes([context], precision)
+        needed = model.weight_bytes(precision) + batch * model.cache_bytes([context], precision)
         row = {
             "batch": batch, "context": context, "flops": total.flops, "bytes": total.bytes,
             "intensity": total.intensity, **_seconds(report), "tokens_per_second": tokens / report.lower_bound,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from .attending import cache_elements, cached
+from .attending import cached, indexed
 from .memory import Memory
 from .precision import Precision
 
@@ -17,15 +17,27 @@ def weights_and_input(model: Memory, tokens: int, sampled: int, precision: Preci
     if not sampled:
         weights -= model.vocab * model.hidden * precision.stored("lm_head").width
         weights -= model.lm_head_bias * model.vocab * precision.others
-    rows = tokens * model.hidden * precision.stored("embedding").width / model.cards
-    return {"weights": weights, "input": rows}
+    width = model.hidden / model.cards
+    if model.layer_inputs:
+        width += model.layers * model.layer_inputs.width
+    return {"weights": weights, "input": tokens * width * precision.stored("embedding").width}
 
 
 def kv_traffic(model: Memory, sequences: Mapping[tuple[int, int], int], precision: Precision) -> dict[str, float]:
-    """Bytes of KV cache that a step over sequences (L, S) reads and writes: what is new need not be read back."""
-    width = cache_elements(model) * precision.kv
-    each = [(count, *cached(model, L, S)) for (L, S), count in sequences.items()]
-    return {
-        "KV read": sum(count * read for count, read, _ in each) * width,
-        "KV written": sum(count * written for count, _, written in each) * width,
-    }
+    """Bytes of KV cache, and of state, that a step over sequences (L, S) reads and writes.
+
+    What is new need not be read back, and a sequence that begins has no state to read. Of tokens that an index picks,
+    as many count as one query picks: all may pick the same.
+    """
+    keys = model.attention_layers * model.index.key_bytes if model.index else 0
+    read = written = 0.0
+    for (L, S), count in sequences.items():
+        kept, added = cached(model, L, S)
+        read += count * (kept * precision.kv + indexed(model, L, S) * keys)
+        written += count * (added * precision.kv + L * keys)
+    moved = {"KV read": read, "KV written": written}
+    if model.mixer:
+        one, begun = model.state_bytes(1, precision), sum(count for (L, S), count in sequences.items() if S == L)
+        moved["state written"] = one * sum(sequences.values())
+        moved["state read"] = moved["state written"] - one * begun
+    return moved

@@ -16,10 +16,11 @@ from .config_parts import (
     window,
     without_rope,
 )
+from .parts import Indexer
 from .shapes import MLA, MoE
 
 
-def _dense_layers(fields: Fields) -> int:
+def dense_layers(fields: Fields) -> int:
     """Layers without experts, as the configs of Qwen name them."""
     layers, step = fields.whole("num_hidden_layers"), fields.whole("decoder_sparse_step", default=1)
     return len(fields.layers_in("mlp_only_layers", layers) | {i for i in range(layers) if (i + 1) % step})
@@ -47,7 +48,7 @@ def qwen2_moe(fields: Fields) -> dict[str, Any]:
     """Qwen1.5-MoE and Qwen2-MoE: a shared expert, which a gate of its own weighs."""
     moe = MoE(
         experts=fields.whole("num_experts"), top_k=top_k(fields, "num_experts"),
-        intermediate=fields.whole("moe_intermediate_size"), dense_layers=_dense_layers(fields),
+        intermediate=fields.whole("moe_intermediate_size"), dense_layers=dense_layers(fields),
         shared_intermediate=fields.whole("shared_expert_intermediate_size"), shared_gate=True,
     )
     return qwen2(fields) | {"qkv_bias": fields.flag("qkv_bias", True), "moe": moe}
@@ -57,7 +58,7 @@ def qwen3_moe(fields: Fields) -> dict[str, Any]:
     """Qwen3's mixtures of experts."""
     moe = MoE(
         experts=fields.whole("num_experts"), top_k=top_k(fields, "num_experts"),
-        intermediate=fields.whole("moe_intermediate_size"), dense_layers=_dense_layers(fields),
+        intermediate=fields.whole("moe_intermediate_size"), dense_layers=dense_layers(fields),
     )
     return qwen3(fields) | {"moe": moe}
 
@@ -103,6 +104,21 @@ def deepseek_v3(fields: Fields) -> dict[str, Any]:
     """DeepSeek-V3 and R1, Kimi K2: as V2, with a number per expert that corrects the router's choice."""
     fields.one_of("topk_method", ("noaux_tc",), "noaux_tc")
     return deepseek(fields, router_bias=True)
+
+
+def deepseek_v32(fields: Fields) -> dict[str, Any]:
+    """DeepSeek-V3.2 and GLM-5: as V3, with an index in every layer by which attention picks the tokens it sees.
+
+    An index key is cached in FP8 with an FP32 scale per 128 elements.
+    """
+    if "shared" in (fields.config.get("indexer_types") or []):
+        raise ValueError("indexer_types: layers that share an index are not counted yet")
+    dim = fields.whole("index_head_dim")
+    index = Indexer(
+        heads=fields.whole("index_n_heads"), dim=dim, top_k=fields.whole("index_topk"),
+        key_bytes=dim + 4 * -(-dim // 128),
+    )
+    return deepseek_v3(fields) | {"index": index}
 
 
 def kimi_k25(fields: Fields) -> dict[str, Any]:

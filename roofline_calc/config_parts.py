@@ -69,7 +69,9 @@ def shapes(fields: Fields) -> dict[str, Any]:
 
 def rotary(fields: Fields, head_dim: int, default: float = 1) -> dict[str, int]:
     """The part of a head that RoPE turns, where it is not the whole."""
-    share = fields.share("partial_rotary_factor", default)
+    nested = fields.config.get("rope_parameters")
+    given = {**(nested if isinstance(nested, Mapping) else {}), **fields.config}
+    share = Fields(given).share("partial_rotary_factor", default)
     return {} if share == 1 else {"rope_dim": int(share * head_dim)}
 
 

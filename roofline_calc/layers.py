@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from .linear_attention import short_convolution
+from .mixers import Mixer
 from .operators import (
     Cost,
     combine,
@@ -10,16 +12,20 @@ from .operators import (
     experts_touched,
     grouped_gemm,
     quantise,
+    relu2,
     residual,
     rms_norm,
     rope,
     swiglu,
 )
+from .parts import Heads, Indexer, LayerInputs
 from .precision import WIDE, WIDTHS, Precision
 from .roofline import gemm_crossing
 from .shapes import MLA, Shapes
 
-ELEMENTWISE = ("embedding", "norms", "rope", "swiglu", "residual", "combine", "quantise")
+ELEMENTWISE = (
+    "embedding", "norms", "rope", "convolution", "swiglu", "activations", "residual", "combine", "quantise",
+)
 
 
 @dataclass(frozen=True)
@@ -81,7 +87,12 @@ class Linear:
 
 def alone(name: str, K: int, N: int, layers: int, **kind: int) -> Linear:
     """A linear layer that is one of the checkpoint's."""
-    return Linear(K, N, layers, {name: N}, **kind)
+    return Linear(K, N, layers, {_plain(name): N}, **kind)
+
+
+def _plain(name: str) -> str:
+    """The layer's name in `Precision.modules`, which tell no shapes apart."""
+    return name.removeprefix("global_").removeprefix("wide_")
 
 
 def linear_layers(model: Shapes, fused: bool = False) -> dict[str, Linear]:
@@ -90,24 +101,59 @@ def linear_layers(model: Shapes, fused: bool = False) -> dict[str, Linear]:
     Args:
         fused: as an engine runs them, q, k and v in one GEMM and gate and up in another.
     """
-    return _attention_layers(model, fused) | _ffn_layers(model, fused)
+    attention = _attention_layers(model, fused) if model.attention_layers else {}
+    mixer = _mixer_layers(model, model.mixer, fused) if model.mixer else {}
+    inputs = _input_layers(model, model.layer_inputs) if model.layer_inputs else {}
+    return attention | mixer | _ffn_layers(model, fused) | inputs
 
 
 def _attention_layers(model: Shapes, fused: bool) -> dict[str, Linear]:
     if model.mla:
         return _mla_layers(model, model.mla, fused)
-    q, kv = model.n_q * model.head_dim, model.n_kv * model.head_dim
-    inputs, output = {"q_proj": q, "k_proj": kv, "v_proj": kv}, alone("o_proj", q, model.hidden, model.layers)
-    return {**_side_by_side(model, model.layers, "qkv_proj", inputs, fused), "o_proj": output}
+    kinds = model.heads if model.global_heads else (_merged(model.heads),)
+    layers: dict[str, Linear] = {}
+    for kind in kinds:
+        prefix = "global_" if model.global_heads and kind.window is None else ""
+        layers |= _grouped_layers(model, kind, prefix, fused)
+    return layers
+
+
+def _merged(kinds: tuple[Heads, ...]) -> Heads:
+    """Kinds of attention whose heads have one shape, as one."""
+    layers, caching = (sum(counts) for counts in zip(*((kind.layers, kind.caching) for kind in kinds), strict=True))
+    return kinds[0]._replace(layers=layers, caching=caching)
+
+
+def _grouped_layers(model: Shapes, kind: Heads, prefix: str, fused: bool) -> dict[str, Linear]:
+    """Projections of attention with grouped queries; layers without a cache of their own have but q and o."""
+    q, kv = model.n_q * kind.head_dim, kind.n_kv * kind.head_dim
+    query = {f"{prefix}q_proj": q * (1 + model.output_gate)}
+    inputs = {**query, f"{prefix}k_proj": kv, **({f"{prefix}v_proj": kv} if kind.v_proj else {})}
+    found = _side_by_side(model.hidden, kind.caching, f"{prefix}qkv_proj", inputs, fused)
+    if kind.layers > kind.caching:
+        found[f"{prefix}q_proj"] = alone(
+            f"{prefix}q_proj", model.hidden, query[f"{prefix}q_proj"],
+            kind.layers - kind.caching if fused else kind.layers)
+    found[f"{prefix}o_proj"] = alone(f"{prefix}o_proj", q, model.hidden, kind.layers)
+    return found
+
+
+def _mixer_layers(model: Shapes, mixer: Mixer, fused: bool) -> dict[str, Linear]:
+    out = f"{mixer.prefix}out_proj"
+    return {
+        **_side_by_side(model.hidden, mixer.layers, f"{mixer.prefix}in_proj", mixer.inputs, fused),
+        out: alone(out, mixer.output, model.hidden, mixer.layers),
+    }
 
 
 def _side_by_side(
-    model: Shapes, layers: int, name: str, parts: Mapping[str, int], fused: bool, **kind: int
+    K: int, layers: int, name: str, parts: Mapping[str, int], fused: bool, **kind: int
 ) -> dict[str, Linear]:
     """Linear layers that read the same input, each with its own width N: one GEMM where they are fused."""
     if fused:
-        return {name: Linear(model.hidden, sum(parts.values()), layers, parts, **kind)}
-    return {part: alone(part, model.hidden, N, layers, **kind) for part, N in parts.items()}
+        plain = {_plain(part): N for part, N in parts.items()}
+        return {name: Linear(K, sum(parts.values()), layers, plain, **kind)}
+    return {part: alone(part, K, N, layers, **kind) for part, N in parts.items()}
 
 
 def _mla_layers(model: Shapes, mla: MLA, fused: bool) -> dict[str, Linear]:
@@ -116,12 +162,21 @@ def _mla_layers(model: Shapes, mla: MLA, fused: bool) -> dict[str, Linear]:
     if mla.q_rank is None:
         first = {"q_proj": query, "kv_a_proj": latent}
     else:
-        rest = {"q_b_proj": alone("q_b_proj", mla.q_rank, query, model.layers)}
+        rest = {"q_b_proj": alone("q_b_proj", mla.q_rank, query, model.attention_layers)}
+    if model.index:
+        rest |= _index_layers(model, model.index)
     return {
-        **_side_by_side(model, model.layers, "qkv_a_proj", first, fused), **rest,
-        "kv_b_proj": alone("kv_b_proj", mla.kv_rank, model.n_q * (mla.nope + mla.v), model.layers),
-        "o_proj": alone("o_proj", model.n_q * mla.v, model.hidden, model.layers),
+        **_side_by_side(model.hidden, model.attention_layers, "qkv_a_proj", first, fused), **rest,
+        "kv_b_proj": alone("kv_b_proj", mla.kv_rank, model.n_q * (mla.nope + mla.v), model.attention_layers),
+        "o_proj": alone("o_proj", model.n_q * mla.v, model.hidden, model.attention_layers),
     }
+
+
+def _index_layers(model: Shapes, index: Indexer) -> dict[str, Linear]:
+    rank = model.mla.q_rank if model.mla and model.mla.q_rank else model.hidden
+    queries = alone("index_q_proj", rank, index.heads * index.dim, model.attention_layers)
+    widths = {"index_k_proj": index.dim, "index_weights_proj": index.heads}
+    return {"index_q_proj": queries, **_side_by_side(model.hidden, model.attention_layers, "", widths, fused=False)}
 
 
 def absorbed_layers(model: Shapes) -> dict[str, Linear]:
@@ -130,30 +185,62 @@ def absorbed_layers(model: Shapes) -> dict[str, Linear]:
         return {}
     mla, heads = model.mla, {"copies": model.n_q, "per_token": model.n_q}
     return {
-        "k_absorb": Linear(mla.nope, mla.kv_rank, model.layers, {"kv_b_proj": mla.kv_rank}, **heads),
-        "v_absorb": Linear(mla.kv_rank, mla.v, model.layers, {"kv_b_proj": mla.v}, **heads),
+        "k_absorb": Linear(mla.nope, mla.kv_rank, model.attention_layers, {"kv_b_proj": mla.kv_rank}, **heads),
+        "v_absorb": Linear(mla.kv_rank, mla.v, model.attention_layers, {"kv_b_proj": mla.v}, **heads),
     }
 
 
-def _gated(model: Shapes, prefix: str, intermediate: int, layers: int, fused: bool, **kind: int) -> dict[str, Linear]:
+def _ffn(
+    model: Shapes, prefix: str, intermediate: int, layers: int, fused: bool, width: int | None = None, **kind: int
+) -> dict[str, Linear]:
+    """A feed-forward network between layers of ``width`` (None: the hidden state's)."""
+    width = width or model.hidden
     inputs = {f"{prefix}gate_proj": intermediate, f"{prefix}up_proj": intermediate}
-    down = alone(f"{prefix}down_proj", intermediate, model.hidden, layers, **kind)
+    if not model.gated_ffn:
+        inputs, fused = {f"{prefix}up_proj": intermediate}, False
+    down = alone(f"{prefix}down_proj", intermediate, width, layers, **kind)
     shared = {"shared_by": kind["per_token"]} if kind else {}
     return {
-        **_side_by_side(model, layers, f"{prefix}gate_up_proj", inputs, fused, **kind, **shared),
+        **_side_by_side(width, layers, f"{prefix}gate_up_proj", inputs, fused, **kind, **shared),
         f"{prefix}down_proj": down,
     }
 
 
+def _dense_layers(model: Shapes, layers: int, fused: bool) -> dict[str, Linear]:
+    shared = model.shared_cache
+    if not shared or shared.ffn_factor == 1:
+        return _ffn(model, "", model.intermediate, layers, fused)
+    wide = shared.full + shared.window
+    plain = _ffn(model, "", model.intermediate, layers - wide, fused)
+    return plain | _ffn(model, "wide_", shared.ffn_factor * model.intermediate, wide, fused)
+
+
+def _input_layers(model: Shapes, inputs: LayerInputs) -> dict[str, Linear]:
+    """What makes a further input for every layer, in one go, and what lets it in there."""
+    return {
+        "layer_inputs_proj": alone("layer_inputs_proj", model.hidden, model.layers * inputs.width, 1),
+        "layer_gate_proj": alone("layer_gate_proj", model.hidden, inputs.width, model.layers),
+        "layer_output_proj": alone("layer_output_proj", inputs.width, model.hidden, model.layers),
+    }
+
+
 def _ffn_layers(model: Shapes, fused: bool) -> dict[str, Linear]:
-    if not model.moe:
-        return _gated(model, "", model.intermediate, model.layers, fused)
-    moe, sparse = model.moe, model.layers - model.moe.dense_layers
-    ffn = _gated(model, "", model.intermediate, moe.dense_layers, fused) if moe.dense_layers else {}
+    moe = model.moe
+    dense = model.fed_layers if not moe or moe.beside_dense else moe.dense_layers
+    ffn = _dense_layers(model, dense, fused) if dense else {}
+    if not moe:
+        return ffn
+    sparse = model.fed_layers - moe.dense_layers
     ffn["router"] = alone("router", model.hidden, moe.experts, sparse)
-    ffn |= _gated(model, "expert_", moe.intermediate, sparse, fused, copies=moe.experts, per_token=moe.top_k)
+    experts = {"copies": moe.experts, "per_token": moe.top_k}
+    ffn |= _ffn(model, "expert_", moe.intermediate, sparse, fused, moe.latent, **experts)
+    if moe.latent:
+        ffn |= {
+            "latent_down_proj": alone("latent_down_proj", model.hidden, moe.latent, sparse),
+            "latent_up_proj": alone("latent_up_proj", moe.latent, model.hidden, sparse),
+        }
     if moe.shared_intermediate:
-        ffn |= _gated(model, "shared_", moe.shared_intermediate, sparse, fused)
+        ffn |= _ffn(model, "shared_", moe.shared_intermediate, sparse, fused)
     if moe.shared_gate:
         ffn["shared_expert_gate"] = alone("shared_expert_gate", model.hidden, 1, sparse)
     return ffn
@@ -161,33 +248,70 @@ def _ffn_layers(model: Shapes, fused: bool) -> dict[str, Linear]:
 
 def elementwise(model: Shapes, tokens: int, precision: Precision) -> dict[str, Cost]:
     """What a step of so many tokens does beside its matrix kernels, each summed over the layers."""
-    b = precision.others
-    norms = rms_norm(tokens, model.hidden, b) * (model.norms_per_layer * model.layers + 1)
-    if model.qk_norm:
-        norms += rms_norm(tokens * (model.n_q + model.n_kv), model.head_dim, b) * model.layers
-    if model.wide_qk_norm:
-        norms += rms_norm(tokens, (model.n_q + model.n_kv) * model.head_dim, b) * model.layers
-    heads, width = model.n_q + model.n_kv, model.rope_dim or model.head_dim
-    if model.mla:
-        heads, width = model.n_q + 1, model.mla.rope  # one rotary key for all heads
-        for rank in filter(None, (model.mla.q_rank, model.mla.kv_rank)):
-            norms += rms_norm(tokens, rank, b) * model.layers
-    ffn = _ffn_layers(model, fused=True)
+    b, ffn = precision.others, _ffn_layers(model, fused=True)
+    gate = swiglu if model.gated_ffn else relu2
     gates = [
-        swiglu(tokens * line.per_token, line.K, b) * line.layers
-        for name, line in ffn.items() if name.endswith("down_proj")
+        gate(tokens * line.per_token, line.K, b) * line.layers
+        for name, line in ffn.items() if name.endswith("down_proj") and name != "latent_down_proj"
     ]
-    turned = model.layers - model.nope_layers
-    costs = {
-        "embedding": embedding(tokens, model.hidden, b), "norms": norms,
-        **({"rope": rope(tokens, heads, width, b) * turned} if turned else {}),
-        "swiglu": sum(gates, start=Cost(0, {})), "residual": residual(tokens, model.hidden, b) * (2 * model.layers),
+    if model.layer_inputs:
+        gates.append(swiglu(tokens, model.layer_inputs.width, b) * model.layers)
+    if model.output_gate:
+        gates.append(swiglu(tokens, model.n_q * model.head_dim, b) * model.attention_layers)
+    costs = {"embedding": embedding(tokens, model.hidden, b), "norms": _norms(model, tokens, b)}
+    if model.attention_layers > model.nope_layers:
+        costs["rope"] = _rope(model, tokens, b)
+    if model.mixer:
+        convolved = short_convolution(tokens, model.mixer.channels, model.mixer.taps, b)
+        costs["convolution"] = convolved * model.mixer.layers
+        gates.append(swiglu(tokens, model.mixer.output, b) * model.mixer.layers)
+    sublayers = model.attention_layers + model.mixer_layers + model.fed_layers
+    costs |= {
+        "swiglu" if model.gated_ffn else "activations": sum(gates, start=Cost(0, {})),
+        "residual": residual(tokens, model.hidden, b) * sublayers,
     }
     if model.moe:
-        sparse = ffn["router"].layers
-        costs["combine"] = combine(tokens, model.moe.top_k, model.hidden, b) * sparse
+        sparse, width = ffn["router"].layers, model.moe.latent or model.hidden
+        costs["combine"] = combine(tokens, model.moe.top_k, width, b) * sparse
     quantised = [
         quantise(tokens * line.per_token // line.shared_by, line.K, b, line.operands(precision)[0]) * line.layers
         for line in linear_layers(model, fused=True).values() if line.operands(precision)[0] < b
     ]
     return costs | ({"quantise": sum(quantised, start=Cost(0, {}))} if quantised else {})
+
+
+def _norms(model: Shapes, tokens: int, b: float) -> Cost:
+    norms = rms_norm(tokens, model.hidden, b) * (model.norms_per_layer * model.layers + 1)
+    heads, per_layer = model.n_q + model.n_kv, []
+    for kind in model.heads if model.qk_norm else ():
+        norms += rms_norm(tokens * (model.n_q + kind.n_kv), kind.head_dim, b) * kind.caching
+        if kind.layers > kind.caching:
+            norms += rms_norm(tokens * model.n_q, kind.head_dim, b) * (kind.layers - kind.caching)
+    if model.layer_inputs:
+        norms += rms_norm(tokens * model.layers, model.layer_inputs.width, b)
+        norms += rms_norm(tokens, model.hidden, b) * model.layers
+    if model.moe and model.moe.beside_dense:
+        norms += rms_norm(tokens, model.hidden, b) * (3 * model.layers)
+    if model.wide_qk_norm:
+        per_layer.append(rms_norm(tokens, heads * model.head_dim, b))
+    if model.mla:
+        per_layer += [rms_norm(tokens, rank, b) for rank in (model.mla.q_rank, model.mla.kv_rank) if rank]
+    if model.index:
+        per_layer.append(rms_norm(tokens, model.index.dim, b))
+    norms += sum(per_layer, start=Cost(0, {})) * model.attention_layers if per_layer else Cost(0, {})
+    if model.mixer:
+        count, width = model.mixer.normed
+        norms += rms_norm(tokens * count, width, b) * model.mixer.layers
+    return norms
+
+
+def _rope(model: Shapes, tokens: int, b: float) -> Cost:
+    if model.mla:
+        heads = model.n_q + 1 + (model.index.heads + 1 if model.index else 0)  # one rotary key for all heads
+        return rope(tokens, heads, model.mla.rope, b) * model.attention_layers
+    if not model.global_heads and not model.shared_cache:
+        turned = model.attention_layers - model.nope_layers
+        return rope(tokens, model.n_q + model.n_kv, model.rope_dim or model.head_dim, b) * turned
+    queries = [rope(tokens, model.n_q, kind.head_dim, b) * kind.layers for kind in model.heads]
+    keys = [rope(tokens, kind.n_kv, kind.head_dim, b) * kind.caching for kind in model.heads]
+    return sum(queries + keys, start=Cost(0, {}))

@@ -13,9 +13,10 @@ from .tables import Column, scaled
 TERA, GIGA, MEGA = 12, 9, 6
 
 MODEL_COLUMNS = (
-    Column("name", "model"), Column("params", "parameters", "", True), Column("active", "read per token", "", True),
-    Column("layers", "layers"), Column("n_q", "query heads"), Column("n_kv", "KV heads"),
+    Column("name", "model"), Column("params", "params", "", True), Column("active", "read/token", "", True),
+    Column("layers", "layers"), Column("n_q", "Q heads"), Column("n_kv", "KV heads"),
     Column("weights", "weights", "byte", True), Column("kv", "KV per token", "byte"),
+    Column("state", "state", "byte", MEGA),
 )
 HARDWARE_COLUMNS = (
     Column("name", "hardware"), Column("wide", "BF16 or FP16", "FLOP/s", TERA), Column("fp8", "FP8", "FLOP/s", TERA),
@@ -33,7 +34,7 @@ def models(options: argparse.Namespace) -> Answer:
         {
             "name": key, "params": model.params, "active": model.params_read(1), "layers": model.layers,
             "n_q": model.n_q, "n_kv": model.n_kv, "weights": model.weight_bytes(), "kv": model.kv_bytes_per_token,
-            "source": model.source,
+            "state": model.state_bytes(), "source": model.source,
         }
         for key, model in MODELS.items()
     ]

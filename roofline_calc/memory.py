@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .attending import cache_elements
 from .checks import check_whole
 from .layers import Linear, absorbed_layers, alone, linear_layers
 from .operators import experts_touched
 from .precision import Precision
-from .shapes import Shapes
+from .shapes import MoE, Shapes
 
 ONE_BYTE = Precision(activations=1, weights=1, kv=1, others=1)  # so that bytes are elements
 
@@ -32,6 +31,8 @@ class Memory(Shapes):
         if precision.attention:
             kinds = ("", "window_", "chunked_", "absorbed_", "expanded_")
             dtypes |= {f"{kind}attention": precision.attention for kind in kinds}
+        if self.index:
+            dtypes["index"] = "fp8"  # in which its keys are cached
         return {name: dtype for name, dtype in dtypes.items() if dtype}
 
     def projections(self, fused: bool = False) -> dict[str, tuple[int, int]]:
@@ -52,25 +53,36 @@ class Memory(Shapes):
 
         Flags are factors, not conditions: the explorer's sizes are symbols.
         """
-        norm = self.hidden * (1 + self.norm_bias)
-        layer = (
-            self.norms_per_layer * norm + self.qkv_bias * (self.n_q + 2 * self.n_kv) * self.head_dim
-            + self.o_bias * self.hidden + self.sinks * self.n_q + self.qk_norm * 2 * self.head_dim
+        norm, heads = self.hidden * (1 + self.norm_bias), self.heads
+        attention = (
+            self.qkv_bias * (self.n_q * (1 + self.output_gate) + 2 * self.n_kv) * self.head_dim
+            + self.o_bias * self.hidden + self.sinks * self.n_q
             + self.wide_qk_norm * (self.n_q + self.n_kv) * self.head_dim
         )
         if self.mla:
-            layer += (self.mla.q_rank or 0) + self.mla.kv_rank
-        dense = self.moe.dense_layers if self.moe else self.layers
+            attention += (self.mla.q_rank or 0) + self.mla.kv_rank
+        if self.index:
+            attention += 2 * self.index.dim  # a LayerNorm of the keys
         vectors = (
-            self.layers * layer + self.mlp_bias * dense * (2 * self.intermediate + self.hidden)
-            + norm + self.lm_head_bias * self.vocab
+            self.attention_layers * attention + (self.norms_per_layer * self.layers + 1) * norm
+            + self.lm_head_bias * self.vocab + self.layer_scalar * self.layers
+            + self.qk_norm * sum((kind.layers + kind.caching) * kind.head_dim for kind in heads)
         )
-        if not self.moe:
-            return vectors
-        moe, sparse = self.moe, self.layers - dense
+        if self.layer_inputs:
+            vectors += self.layer_inputs.width + self.layers * self.hidden
+        if self.mixer:
+            vectors += self.mixer.layers * self.mixer.vectors
+        dense = self.moe.dense_layers if self.moe else self.fed_layers
+        vectors += self.mlp_bias * dense * ((1 + self.gated_ffn) * self.intermediate + self.hidden)
+        return vectors + (self._expert_vectors(self.moe, tokens) if self.moe else 0)
+
+    def _expert_vectors(self, moe: MoE, tokens: int | None) -> float:
+        """Those of the experts and their router."""
         touched = moe.experts if tokens is None else experts_touched(moe.experts, moe.top_k, tokens)
-        per_expert = moe.bias * (2 * moe.intermediate + self.hidden)
-        return vectors + sparse * (moe.router_bias * moe.experts + per_expert * touched)
+        layer = moe.router_bias * moe.experts + moe.bias * (2 * moe.intermediate + self.hidden) * touched
+        if moe.beside_dense:
+            layer += 4 * self.hidden + moe.experts
+        return (self.fed_layers - moe.dense_layers) * layer
 
     @property
     def params(self) -> int:
@@ -99,6 +111,8 @@ class Memory(Shapes):
     def weight_bytes(self, precision: Precision | None = None) -> float:
         """Bytes of weights that live in memory (precision None: as published)."""
         table = 0 if self.tied_embeddings else self.vocab * self.hidden
+        if self.layer_inputs:
+            table += self.layer_inputs.vocab * self.layers * self.layer_inputs.width
         width = (precision or self.precision).stored("embedding").width
         return self.weight_bytes_read(None, precision) + table * width
 
@@ -118,20 +132,47 @@ class Memory(Shapes):
 
     @property
     def kv_bytes_per_token(self) -> float:
-        """Bytes of KV cache that one token of context occupies, K and V of all layers."""
-        return self.layers * cache_elements(self) * self.precision.kv
+        """Bytes of KV cache that one token of context occupies in all layers: K and V, or a latent and index keys."""
+        elements = sum(kind.caching * kind.entry for kind in self.heads)
+        return elements * self.precision.kv + self.attention_layers * (self.index.key_bytes if self.index else 0)
 
     def kv_bytes(self, contexts: Iterable[int], precision: Precision | None = None) -> float:
         """Bytes of KV cache that sequences of so many tokens occupy; windowed layers keep their last tokens only.
 
         Of chunked layers the fullest chunk counts, which a sequence once needed even where its latest has just begun.
+        The state of layers that keep one is not in it: see `state_bytes`.
 
         Raises:
             ValueError: a context is not a positive whole number.
         """
-        tokens = 0
+        contexts = list(contexts)
         for context in contexts:
             check_whole(context=context)
-            tokens += (self.layers - self.window_layers) * context
-            tokens += self.window_layers * min(context, self.window or context)
-        return tokens * cache_elements(self) * (precision or self.precision).kv
+        tokens = [sum(min(S, kind.window or S) for S in contexts) for kind in self.heads]
+        elements = sum(count * kind.caching * kind.entry for count, kind in zip(tokens, self.heads, strict=True))
+        keys = self.attention_layers * sum(contexts) * (self.index.key_bytes if self.index else 0)
+        return elements * (precision or self.precision).kv + keys
+
+    def state_bytes(self, sequences: int = 1, precision: Precision | None = None) -> float:
+        """Bytes that so many sequences keep in layers with a state of fixed size, whatever their context.
+
+        Beside the state itself, the last tokens that the short convolution needs again.
+
+        Raises:
+            ValueError: sequences is not a positive whole number.
+        """
+        check_whole(sequences=sequences)
+        if not self.mixer:
+            return 0
+        others = (precision or self.precision).others
+        kept = self.mixer.channels * (self.mixer.taps - 1) * others
+        return sequences * self.mixer.layers * (self.mixer.state * (self.mixer.state_width or others) + kept)
+
+    def cache_bytes(self, contexts: Iterable[int], precision: Precision | None = None) -> float:
+        """Bytes that sequences of so many tokens occupy beside the weights: KV cache, and state where there is one.
+
+        Raises:
+            ValueError: no context, or one that is not a positive whole number.
+        """
+        contexts = list(contexts)
+        return self.kv_bytes(contexts, precision) + self.state_bytes(len(contexts), precision)

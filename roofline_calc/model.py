@@ -4,7 +4,15 @@ from collections import ChainMap, Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from .attending import attend, cheaper_form, check_form, latent_attention, latent_choices, latent_products
+from .attending import (
+    attend,
+    cheaper_form,
+    check_form,
+    index_cost,
+    latent_attention,
+    latent_choices,
+    latent_products,
+)
 from .checks import check_whole
 from .compulsory import kv_traffic, weights_and_input
 from .layers import elementwise
@@ -57,7 +65,9 @@ class Model(Memory):
             if self.mla:
                 form = mla or cheaper_form(self, self.mla, L, S, mask)
                 one = latent_attention(self, self.mla, form, L, S, precision, mask, traffic)
-                found = [(f"{form}_attention", self.layers, one)]
+                found = [(f"{form}_attention", self.attention_layers, one)]
+                if self.index and self.index.top_k < S:
+                    found.append(("index", self.attention_layers, index_cost(self, self.index, L, S, precision)))
                 rows[form] = rows.get(form, 0) + count * (L if form == "absorbed" else S)
             else:
                 found = list(attend(self, L, S, precision, mask, traffic))
@@ -157,5 +167,5 @@ class Model(Memory):
             ValueError: batch or context is not a positive whole number.
         """
         flops = sum(cost.flops for cost in self.decode_kernels(batch, context).values())
-        kv = self.kv_bytes([context], precision) * batch
+        kv = sum(kv_traffic(self, {(1, context): batch}, precision or self.precision).values())
         return Cost(flops, {"weights": self.weight_bytes_read(batch, precision), "KV": kv})

@@ -333,6 +333,17 @@ def swiglu(M: int, intermediate: int, b: float = 2) -> Cost:
     return Cost(4 * M * intermediate, {"gate": one, "up": one, "Y": one})
 
 
+def relu2(M: int, intermediate: int, b: float = 2) -> Cost:
+    """The squared ReLU of a feed-forward network without a gate: 2 FLOPs per element, one read, one write.
+
+    $I = 1 / b$. Raises ValueError as `gemm`.
+    """
+    check_whole(M=M, intermediate=intermediate)
+    check_positive(b=b)
+    one = M * intermediate * b
+    return Cost(2 * M * intermediate, {"X": one, "Y": one})
+
+
 def residual(M: int, hidden: int, b: float = 2) -> Cost:
     """The addition of a sublayer's output to the residual stream: 1 FLOP per element, two reads, one write.
 

@@ -1,6 +1,6 @@
 """Attention in which a query sees a part of its past that is not simply the latest."""
 
-from .checks import check_attention, check_whole
+from .checks import check_attention, check_positive, check_whole
 from .operators import Cost, attention
 
 
@@ -31,3 +31,41 @@ def _pairs(tokens: int, chunk: int) -> int:
     """Pairs of tokens that meet among the first ones."""
     whole, rest = divmod(tokens, chunk)
     return whole * (chunk * (chunk + 1) // 2) + rest * (rest + 1) // 2
+
+
+def picked_pairs(L: int, S: int, top_k: int) -> int:
+    """Pairs of the last L of S tokens with the top_k tokens before each, or all of them where there are no more."""
+    few = max(0, min(S, top_k) - (S - L))  # queries that see all before them
+    return L * top_k - few * top_k + few * (S - L) + few * (few + 1) // 2
+
+
+def index_scores(
+    heads: int, dim: int, L: int, S: int, top_k: int, *, b_q: float = 2, key_bytes: float = 132
+) -> Cost:
+    """The index of sparse attention: every cached token's score for each query token, of which the best are picked.
+
+    Each of the heads multiplies its query by the one key of the token, and the scores are summed with weights:
+    $2 n (d + 1)$ FLOPs per pair. A query with at most top_k tokens before it needs no scores. Softmax and the picking
+    are left out.
+
+    Args:
+        heads, dim: n and d. L, S: query tokens, the last of S tokens. top_k: tokens picked per query.
+        b_q: bytes per element of the queries and weights. key_bytes: of a cached key with its scales.
+
+    Raises:
+        ValueError: a size is not a positive whole number, a width is not positive, or L > S.
+
+    >>> index_scores(64, 128, L=1, S=131072, top_k=2048).flops == 131072 * 2 * 64 * 129
+    True
+
+    Source: DeepSeek-V3.2, arXiv:2512.02556, section 2.1.
+    """
+    check_whole(heads=heads, dim=dim, top_k=top_k)
+    check_attention(1, 1, dim, L, S, "causal")
+    check_positive(b_q=b_q, key_bytes=key_bytes)
+    before = S - L
+    scored = max(0, S - max(before, top_k))  # queries with more than top_k tokens
+    pairs = scored * (S + 1) - scored * (scored + 1) // 2
+    return Cost(2 * heads * (dim + 1) * pairs, {
+        "keys": (S * key_bytes if scored else 0.0), "Q": scored * heads * (dim + 1) * b_q,
+    })

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from .checks import check_positive, check_whole
-from .operators import column_parallel, experts_touched, kv_heads_per_card
+from .mixers import Mixer
+from .operators import experts_touched, kv_heads_per_card
+from .parts import GlobalHeads, Heads, Indexer, LayerInputs, SharedCache, share
 from .precision import Stored
 
 
@@ -18,6 +20,9 @@ class MoE:
         intermediate: width of one expert. shared_intermediate: of all shared experts together, which every token uses.
         shared_gate: the shared experts' output is weighed by a projection of its own, one output wide (Qwen2-MoE).
         bias: on the experts' gate, up and down. router_bias: one number per expert.
+        beside_dense: the dense network is there as well, in all layers, and three more norms; the router has scales of
+            its input and of each expert (Gemma 4).
+        latent: width into which the experts' input is projected and out of which their sum is (Nemotron 3 Super).
 
     Raises:
         ValueError: a size is not a positive whole number, or top_k exceeds experts.
@@ -31,10 +36,14 @@ class MoE:
     dense_layers: int = 0
     bias: bool = False
     router_bias: bool = False
+    beside_dense: bool = False
+    latent: int | None = None
 
     def __post_init__(self) -> None:
         experts_touched(self.experts, self.top_k, 1)
         check_whole(intermediate=self.intermediate)
+        if self.latent is not None:
+            check_whole(latent=self.latent)
         for name, size in {"shared_intermediate": self.shared_intermediate, "dense_layers": self.dense_layers}.items():
             if size != 0:
                 check_whole(**{name: size})
@@ -81,7 +90,13 @@ class Shapes:
         nope_layers: layers whose attention goes without RoPE (SmolLM3, Llama 4).
         window, window_layers: tokens that sliding-window attention sees, and in how many of the layers.
         chunked: these layers attend within chunks of ``window`` tokens instead (Llama 4).
-        moe, mla: see `MoE` and `MLA`.
+        output_gate: attention's output is weighed by a gate that q_proj computes as well, twice as wide (Qwen3-Next).
+        gated_ffn: the feed-forward networks have a gate, or only up and down (Nemotron-H).
+        ffn_layers: layers with a feed-forward network and nothing else, the others then having none (Nemotron-H;
+            None: every layer has one behind its attention or mixer).
+        layer_scalar: a number by which a layer's output is multiplied (Gemma 4).
+        moe, mla, index, mixer: see `MoE`, `MLA`, `Indexer`, and `DeltaNet` or `Mamba2`.
+        global_heads, shared_cache, layer_inputs: see `GlobalHeads`, `SharedCache`, `LayerInputs`.
         bytes_per_element: of weights, activations and KV cache. stored: how the checkpoint stores the weights that
             it keeps in other widths; names as in `Precision.modules`. kv_width: of the KV cache where it differs.
         cards: over how many the model is split; the shapes are one card's (see `card`).
@@ -115,8 +130,17 @@ class Shapes:
     window: int | None = None
     window_layers: int = 0
     chunked: bool = False
+    output_gate: bool = False
+    gated_ffn: bool = True
+    ffn_layers: int | None = None
+    layer_scalar: bool = False
     moe: MoE | None = None
     mla: MLA | None = None
+    index: Indexer | None = None
+    mixer: Mixer | None = None
+    global_heads: GlobalHeads | None = None
+    shared_cache: SharedCache | None = None
+    layer_inputs: LayerInputs | None = None
     stored: Mapping[str, Stored] = field(default_factory=dict, hash=False)
     kv_width: float | None = None
     cards: int = 1
@@ -141,22 +165,74 @@ class Shapes:
             raise ValueError("wide_qk_norm = True: qk_norm is another norm of q and k; a layer has one")
         if self.nope_layers:
             check_whole(nope_layers=self.nope_layers)
-        for name, some in {"window_layers": self.window_layers, "nope_layers": self.nope_layers}.items():
-            if some > self.layers:
-                raise ValueError(f"{name} = {some}: must be at most layers ({self.layers})")
+        self._check_layers()
         if self.rope_dim is not None:
             check_whole(rope_dim=self.rope_dim)
             if self.rope_dim > self.head_dim:
                 raise ValueError(f"rope_dim = {self.rope_dim}: must be at most head_dim ({self.head_dim})")
-        if self.moe and self.moe.dense_layers >= self.layers:
-            raise ValueError(f"dense_layers = {self.moe.dense_layers}: must be less than layers ({self.layers})")
+        if self.global_heads and self.n_q % self.global_heads.n_kv:
+            raise ValueError(f"n_q = {self.n_q}: must be a multiple of global_heads.n_kv ({self.global_heads.n_kv})")
+        if self.global_heads and not self.window_layers < self.attention_layers:
+            raise ValueError("global_heads: there are no layers with full attention")
+        if self.shared_cache and any(kind.caching < 1 for kind in self.heads):
+            raise ValueError("shared_cache: no layer of a kind is left that keeps a cache")
+        if self.index and not (self.mla and self.mla.q_rank):
+            raise ValueError("index: needs latent attention with a compressed query (mla.q_rank)")
+
+    def _check_layers(self) -> None:
+        """Refuse layers of which there are more than layers."""
+        if self.ffn_layers is not None:
+            check_whole(ffn_layers=self.ffn_layers)
+        some = {"window_layers": self.window_layers, "nope_layers": self.nope_layers}
+        if self.mixer:
+            some["mixer.layers"] = self.mixer.layers
+        for name, count in some.items():
+            if count > self.layers:
+                raise ValueError(f"{name} = {count}: must be at most layers ({self.layers})")
+        if self.attention_layers < self.window_layers:
+            raise ValueError(f"layers = {self.layers}: too few for the windows, mixers and feed-forward networks")
+        if self.moe and self.moe.dense_layers >= self.fed_layers:
+            raise ValueError(f"dense_layers = {self.moe.dense_layers}: must be less than layers ({self.fed_layers})")
+
+    @property
+    def fed_layers(self) -> int:
+        """How many layers have a feed-forward network."""
+        return self.layers if self.ffn_layers is None else self.ffn_layers
+
+    @property
+    def mixer_layers(self) -> int:
+        """How many layers have a state in attention's place."""
+        return self.mixer.layers if self.mixer else 0
+
+    @property
+    def attention_layers(self) -> int:
+        """How many layers have attention."""
+        return self.layers - self.mixer_layers - (self.ffn_layers or 0)
+
+    @property
+    def heads(self) -> tuple[Heads, ...]:
+        """The kinds of attention, each with its layers: full, then in a window or chunk."""
+        wide, shared = self.global_heads, self.shared_cache
+        n_kv, head_dim = (wide.n_kv, wide.head_dim) if wide else (self.n_kv, self.head_dim)
+        entry = self.mla.kv_rank + self.mla.rope if self.mla else 2 * n_kv * head_dim
+        full, kinds = self.attention_layers - self.window_layers, []
+        if full:
+            keeping = full - (shared.full if shared else 0)
+            v_proj = wide.v_proj if wide else True
+            kinds.append(Heads("attention", full, keeping, n_kv, head_dim, entry, None, v_proj))
+        if self.window:
+            keeping = self.window_layers - (shared.window if shared else 0)
+            kernel, entry = "chunked_attention" if self.chunked else "window_attention", 2 * self.n_kv * self.head_dim
+            kinds.append(Heads(kernel, self.window_layers, keeping, self.n_kv, self.head_dim, entry, self.window))
+        return tuple(kinds)
 
     def card(self, t: int) -> Self:
         """The share of one of t cards under tensor parallelism, itself a model whose steps can be counted.
 
         q, k, v, gate and up are split by outputs, o and down by inputs, embedding and lm_head by vocabulary (rounded
-        up); every expert is split; KV heads are replicated once t exceeds n_kv; norms, router and MLA's latents are
-        on every card. The all-reduce between cards does not cross the memory bus and is no kernel of these.
+        up); every expert is split; KV heads are replicated once t exceeds n_kv; norms, router and latents are
+        on every card; heads of layers with a state and of an index are split. The all-reduce between cards does not
+        cross the memory bus and is no kernel of these.
 
         Raises:
             ValueError: t cannot split the heads or a feed-forward width; the message says which.
@@ -172,19 +248,23 @@ class Shapes:
             raise ValueError(f"t = {t}: must divide n_q ({self.n_q})")
         n_kv = kv_heads_per_card(self.n_kv, t)
         moe = self.moe
-        if moe is None or moe.dense_layers:
-            intermediate = _share(self.intermediate, t, "intermediate")
+        if self.layer_inputs and t != 1:
+            raise ValueError(f"t = {t}: how engines split inputs per layer over cards is not counted")
+        if moe is None or moe.dense_layers or moe.beside_dense:
+            intermediate = share(self.intermediate, t, "intermediate")
         else:
             intermediate = self.intermediate  # no layer uses it
         if moe:
             shared = moe.shared_intermediate
             moe = replace(
-                moe, intermediate=_share(moe.intermediate, t, "the experts' intermediate"),
-                shared_intermediate=shared and _share(shared, t, "the shared experts' intermediate"),
+                moe, intermediate=share(moe.intermediate, t, "the experts' intermediate"),
+                shared_intermediate=shared and share(shared, t, "the shared experts' intermediate"),
             )
         return replace(
             self, name=self.name if t == 1 else f"{self.name}, one of {t} cards", n_q=self.n_q // t, n_kv=n_kv,
             intermediate=intermediate, vocab=-(-self.vocab // t), moe=moe, cards=self.cards * t,
+            mixer=self.mixer and self.mixer.card(t), index=self.index and self.index.card(t),
+            global_heads=self.global_heads and self.global_heads.card(t),
         )
 
     @property
@@ -198,11 +278,3 @@ class Shapes:
                 continue
             valid.append(t)
         return tuple(valid)
-
-
-def _share(width: int, t: int, what: str) -> int:
-    """A feed-forward width's share, named in the error."""
-    try:
-        return column_parallel(1, width, t)[1]
-    except ValueError:
-        raise ValueError(f"t = {t}: must divide {what} ({width})") from None

@@ -248,3 +248,36 @@ def test_cards_divide_the_heads_and_the_width_evenly():
 def test_16_cards_keep_8_kv_heads_twice():
     field = '16 * MODELS["llama-3.1-8b"].card(16).kv_bytes_per_token / MODELS["llama-3.1-8b"].kv_bytes_per_token:.0f'
     assert claim(field) == Fraction(16 * 1, 8)
+
+
+def test_an_index_and_what_it_picks_are_a_fraction_of_all_tokens():
+    """Sparse attention: 64 index heads of 128 on every key, 128 heads on latents of 512 + 64."""
+    pair, scored = 2 * 128 * (512 + 64 + 512), 64 * (2 * 128 + 2)
+    field = "index_scores(64, 128, 1, 131072, 2048).flops / mla_attention(128, 512, 64, 1, 131072).flops:.1%"
+    assert percent(field) == rounded(Fraction(100 * scored, pair), 1)
+    assert percent("2048 / 131072:.1%") == rounded(Fraction(100, 64), 1)
+    assert claim('MODELS["deepseek-v3.2"].index.key_bytes') == 128 + 4
+    assert claim('MODELS["deepseek-v3"].kv_bytes_per_token // MODELS["deepseek-v3"].layers') == 2 * (512 + 64)
+
+
+def percent(field: str) -> float:
+    assert field in pages.fields("zh", "accounting.md")
+    return float(CLAIMS[field].rstrip("%"))
+
+
+def test_a_state_is_read_and_written_for_one_token():
+    """Linear attention: FLOPs per element of the state over eight bytes, but for the token's own few rows."""
+    rows = 2 * (2 * 16 * 128 + 2 * 32 * 128)
+    delta = Fraction(6 * 32 * 128 * 128, 2 * 4 * 32 * 128 * 128 + rows)
+    assert claim("gated_delta_rule(16, 32, 128, 128, 1, 4096).intensity:.2f") == rounded(delta, 2)
+    rows = 2 * (2 * 64 * 64 + 2 * 8 * 128)
+    scan = Fraction(4 * 64 * 64 * 128, 2 * 4 * 64 * 64 * 128 + rows)
+    assert claim("mamba2_scan(64, 64, 8, 128, 1, 4096).intensity:.2f") == rounded(scan, 2)
+
+
+def test_a_sequences_state_beside_its_kv_cache():
+    """Qwen3-Next: 36 layers of 32 x 128 x 128 and three tokens of 8192 channels, 12 layers of 2 KV heads of 256."""
+    state, per_token = 36 * 2 * (32 * 128 * 128 + 3 * 8192), 12 * 2 * 2 * 256 * 2
+    assert claim('MODELS["qwen3-next-80b-a3b"].state_bytes() / 1e6:.1f') == rounded(Fraction(state, 10**6), 1)
+    tokens = 'MODELS["qwen3-next-80b-a3b"].state_bytes() / MODELS["qwen3-next-80b-a3b"].kv_bytes_per_token:,.0f'
+    assert claim(tokens) == Fraction(state, per_token)

@@ -9,10 +9,12 @@ from support import LANGUAGES, PAGES
 
 # (pattern, why it may be typed)
 ALLOWED = [
+    (r"Llama 4|Llama（到 4|Llama up to 4|Qwen2 (?:to|到) 3\.6|Gemma 1 (?:to|到) 4|\b3n\b", "architectures' names"),
+    (r"Phi-3\.5-MoE|Phi-[34]|DeepSeek-V2 (?:to|到) V3\.2|Kimi K2(?:/| and )K2\.5|GLM-4 (?:to|到) 5", "the same"),
+    (r"MiniMax-M2|Nemotron-H(?:/| and )3|Granite 3(?:/| and )4|SmolLM3|OLMo 2(?:/| and )3|InternLM2", "the same"),
+    (r"DeepSeek-V3\.2|GLM-5|Qwen3(?:-Next(?:-80B-A3B)?|\.5)|Nemotron 3|Granite 4|Mamba-2|Gemma 4 E4B", "the same"),
+    (r"(?:best|最高的|more than|不超过) 2048|2412\.06464|2405\.21060", "an input: tokens that an index picks; papers"),
     (r"Qwen2\.5-7B|Qwen3-30B-A3B|DeepSeek-V3|Llama-3\.1-8B", "a model's name"),
-    (r"Llama 4|Llama（到 4|Llama up to 4|Qwen2(?:/|, )2\.5(?:/| and )3|Gemma 1 (?:to|到) 3", "architectures' names"),
-    (r"Phi-3\.5-MoE|Phi-[34]|DeepSeek-V2(?:/| and )V3|Kimi K2(?:/| and )K2\.5|GLM-4 (?:to|到) 4\.7", "the same"),
-    (r"MiniMax-M2|Granite 3|SmolLM3|OLMo 2(?:/| and )3|InternLM2", "the same"),
     (r"RTX 4090|\b4090\b|H100|H200|A100|SM89", "a card's name"),
     (r"vLLM 0\.26\.0|v0\.26\.0|vLLM 0\.6\.3|FlashAttention 2|(?:白皮书|whitepaper) v2\.1", "a version"),
     (r"\b(?:BF|FP|INT)\d+\b|W4A16|W8A8|\bW4\b|GPTQ-Int4", "a data type"),
@@ -66,7 +68,7 @@ ALLOWED = [
     (r"离 1 越远|further from 1", "a ratio of one: as predicted"),
     (r"（1 ?，|是 2）|: 2\)|decode 是 1|1 in decode|b = 2|2 FLOPs|仍是 2 字节|still 2\b", "the definition of a unit"),
 ]
-COEFFICIENTS = re.compile(r"(?<![\d.])(?:[123478]|256|3584|2048|10\^\{\d+\})(?![\d.])")
+COEFFICIENTS = re.compile(r"(?<![\d.])(?:[1234678]|256|3584|2048|10\^\{\d+\})(?![\d.])")
 
 
 def prose(language: str, page: str) -> str:
