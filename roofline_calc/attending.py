@@ -38,9 +38,10 @@ def cached(model: Shapes, L: int, S: int) -> tuple[int, int]:
     """
     read = written = 0
     for kind in model.heads:
-        unseen = max(0, S - model.index.top_k) if model.index else 0
-        before, added = max(0, S - L - unseen), L
-        if kind.window and model.chunked:
+        before, added = S - L, L
+        if model.index and model.index.top_k < S:
+            before = max(0, model.index.top_k - L)
+        elif kind.window and model.chunked:
             before, added = (S - L) % kind.window, min(L, S % kind.window)  # of a full chunk nothing is needed again
         elif kind.window:
             before, added = min(S, kind.window + L - 1) - L, min(L, kind.window)

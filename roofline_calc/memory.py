@@ -65,7 +65,7 @@ class Memory(Shapes):
             attention += 2 * self.index.dim  # a LayerNorm of the keys
         vectors = (
             self.attention_layers * attention + (self.norms_per_layer * self.layers + 1) * norm
-            + self.lm_head_bias * self.vocab + self.layer_scalar * self.layers
+            + self.lm_head_bias * self.vocab + (self.layers if self.layer_scalar else 0)
             + self.qk_norm * sum((kind.layers + kind.caching) * kind.head_dim for kind in heads)
         )
         if self.layer_inputs:
