@@ -149,6 +149,7 @@ def test_chunked_layers_meet_their_own_chunk_and_keep_the_fullest():
 
 def test_rope_on_some_layers_and_a_part_of_each_head():
     assert small(rope_dim=4, nope_layers=2).elementwise_costs(9)["rope"] == rope(9, 6 + 3, 4) * 3
+    assert small(rope_dim=7).elementwise_costs(9) == small().elementwise_costs(9)
     assert "rope" not in small(nope_layers=5).elementwise_costs(9)
 
 

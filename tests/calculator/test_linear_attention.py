@@ -21,6 +21,7 @@ from roofline_calc import (
     mamba2_scan,
     mla_attention,
     rms_norm,
+    rope,
     short_convolution,
     swiglu,
 )
@@ -262,6 +263,10 @@ def test_an_index_multiplies_in_the_type_of_its_keys_and_splits_its_heads():
     assert card.index.heads == 1
     assert sparse().elementwise_costs(4)["norms"] == (
         rms_norm(4, 11) * 11 + rms_norm(4, 19) * 5 + rms_norm(4, 23) * 5 + rms_norm(4, 3) * 5)
+
+
+def test_the_index_turns_its_queries_and_its_key_too():
+    assert sparse().elementwise_costs(4)["rope"] == rope(4, (6 + 1) + (2 + 1), 4) * 5
 
 
 def test_sparse_attention_saves_what_it_promises():
