@@ -177,6 +177,14 @@ def test_what_fits_beside_the_weights():
     needed = [QWEN.weight_bytes() + n * QWEN.kv_bytes([2048]) for n in (batch, batch + 1)]
     assert needed[0] <= RTX_4090.memory < needed[1]
     assert largest_batch(QWEN, 1e9, 2048) == 0
+
+
+def test_a_state_takes_its_room_beside_the_cache():
+    hybrid = MODELS["nemotron-3-nano"]
+    one = hybrid.weight_bytes() + hybrid.state_bytes()
+    assert largest_context(hybrid, one + 3 * 6144) == 3
+    assert largest_context(hybrid, one + 6143) == 0
+    assert largest_batch(hybrid, hybrid.weight_bytes() + 2 * (hybrid.state_bytes() + 5 * 6144), 5) == 2
     with pytest.raises(ValueError, match=r"^batch = 0: "):
         largest_context(QWEN, 1e12, batch=0)
 

@@ -55,6 +55,19 @@ def as_json(cli, line: str):
 # --------------------------------------------------------------------------- ops
 
 
+def test_a_state_is_shown_and_counted_among_what_must_fit(cli):
+    data = as_json(cli, "ops --model nemotron-3-nano --hardware h200 --batch 3 --context 100")
+    assert data["state_bytes"] == 3 * MODELS["nemotron-3-nano"].state_bytes()
+    text = cli("ops --model nemotron-3-nano --hardware h200 --batch 3 --context 100")
+    assert "state             147.2 Mbyte (0.1371 GiB), whatever the context" in text.splitlines()
+    resident = MODELS["nemotron-3-nano"].cache_bytes([100] * 3) + MODELS["nemotron-3-nano"].weight_bytes()
+    assert "memory            63.3 Gbyte" in text
+    assert resident == pytest.approx(63.305e9, rel=1e-5)
+    assert not any(line.startswith("state ") for line in cli("ops").splitlines())
+    rows = as_json(cli, "sweep --model nemotron-3-nano --hardware h200 --values 3 --context 100")["points"]
+    assert rows[0]["memory"] == resident
+
+
 def test_ops_for_people(cli):
     lines = cli("ops --batch 256 --hardware rtx-4090").splitlines()
     assert lines[0].startswith("Qwen2.5-7B-Instruct on RTX 4090: bf16")

@@ -221,9 +221,9 @@ def test_an_index_pair_by_pair(L, S, top_k):
     before = range(S - L + 1, S + 1)  # tokens up to each query, itself included
     assert picked_pairs(L, S, top_k) == sum(min(seen, top_k) for seen in before)
     scored = [seen for seen in before if seen > top_k]
-    cost = index_scores(2, 3, L, S, top_k, b_q=2, key_bytes=7)
-    assert cost.flops == sum(scored) * (2 * 2 * 3 + 2 * 2)
-    assert cost.traffic == {"keys": S * 7 if scored else 0, "Q": len(scored) * (2 * 3 + 2) * 2}
+    cost = index_scores(5, 3, L, S, top_k, b_q=2, key_bytes=7)
+    assert cost.flops == sum(scored) * (2 * 5 * 3 + 2 * 5)
+    assert cost.traffic == {"keys": S * 7 if scored else 0, "Q": len(scored) * (5 * 3 + 5) * 2}
 
 
 def test_parameters_and_cache_of_an_index():

@@ -12,9 +12,15 @@ from roofline_calc import (
     QWEN,
     RTX_4090,
     Cost,
+    DeltaNet,
+    GlobalHeads,
+    Indexer,
+    LayerInputs,
+    Mamba2,
     Model,
     MoE,
     Precision,
+    SharedCache,
     first_compute_bound,
     gemm,
     kernel_by_kernel,
@@ -141,6 +147,8 @@ def test_latent_attention_refuses_bad_sizes(field):
 def test_sizes_are_given_by_name():
     for call in (
         lambda: MoE(8, 2, 3), lambda: MLA(1, 1, 1, 1), lambda: Precision(1),
+        lambda: DeltaNet(1, 1, 1, 1, 1, 1), lambda: Mamba2(1, 1, 1, 1, 1, 1), lambda: Indexer(1, 1, 1, 1),
+        lambda: GlobalHeads(1, 1), lambda: SharedCache(1, 1), lambda: LayerInputs(1, 1),
         lambda: Model(*(getattr(QWEN, field.name) for field in dataclasses.fields(QWEN))),
         lambda: QWEN.decode_kernels(1, 2048, True), lambda: QWEN.step([(1, 1)], True),
         lambda: QWEN.linear_costs(1, True), lambda: QWEN.attention_costs([(1, 1)], "kv-only"),
@@ -151,7 +159,10 @@ def test_sizes_are_given_by_name():
 
 def test_a_model_does_not_change():
     model = MODELS["deepseek-v3"]
-    for thing in (model, model.moe, model.mla, Precision(), model.linear_layers()["q_a_proj"]):
+    hybrid, wide = MODELS["nemotron-3-nano"].mixer, MODELS["gemma-4-e4b"]
+    parts = hybrid, MODELS["qwen3-next-80b-a3b"].mixer, wide.global_heads, wide.shared_cache, wide.layer_inputs
+    index = MODELS["deepseek-v3.2"].index
+    for thing in (model, model.moe, model.mla, *parts, index, Precision(), model.linear_layers()["q_a_proj"]):
         with pytest.raises(dataclasses.FrozenInstanceError):
             thing.extra = 1
         assert hash(thing) == hash(dataclasses.replace(thing))

@@ -357,3 +357,4 @@ def test_granite_4_without_experts_or_mamba():
     assert (plain.moe, plain.mixer, plain.intermediate, plain.nope_layers) == (None, None, 1536, 0)
     assert changed(name, attention).nope_layers == 40
     assert changed(name, {"mamba_d_head": "auto", "mamba_expand": 2}).params == 32_207_337_984
+    assert changed(name, {"mamba_n_groups": None, "mamba_expand": None}).params == 32_207_337_984
