@@ -40,7 +40,7 @@ def import_seconds(statement: str) -> float:
 def sweep_seconds() -> float:
     """Time of a decode sweep over all points."""
     start = time.perf_counter()
-    operators = sum(len(report.rows) for _, _, report in sweep(QWEN, RTX_4090, POINTS))
+    operators = sum(len(report.rows) for _, _, report in sweep(QWEN, RTX_4090, POINTS, elementwise=True))
     if operators != 14 * len(POINTS):
         raise AssertionError(f"{operators} operators")
     return time.perf_counter() - start
