@@ -15,11 +15,13 @@ from roofline_calc import (
     Mamba2,
     MoE,
     Precision,
+    chunked_attention,
     gated_delta_rule,
     gemm,
     index_scores,
     mamba2_scan,
     mla_attention,
+    relu2,
     rms_norm,
     rope,
     short_convolution,
@@ -80,6 +82,16 @@ def test_a_sequence_that_begins_has_no_state_to_read_and_may_go_pair_by_pair():
     assert long.flops == gated_delta_rule(2, 4, 5, 6, 500, 501).flops
     costs = [gated_delta_rule(2, 4, 5, 6, L, L).flops for L in range(1, 40)]
     assert costs == sorted(costs)
+
+
+def test_widths_unless_they_are_given():
+    """Two bytes per element, four of the state, 132 of an index key."""
+    assert gated_delta_rule(1, 1, 1, 1, 1, 2).traffic == {"state read": 4, "state written": 4, "X and Y": 8}
+    assert mamba2_scan(1, 1, 1, 1, 1, 2).traffic == {"state read": 4, "state written": 4, "X and Y": 8}
+    assert index_scores(1, 1, 1, 2, 1).traffic == {"keys": 264, "Q": 4}
+    assert chunked_attention(1, 1, 1, 1, 1, 1).traffic == {"K": 2, "V": 2, "Q": 2, "O": 2}
+    assert short_convolution(1, 1, 1).bytes == relu2(1, 1).bytes + 2 == 6
+    assert relu2(3, 5, b=1).flops == 2 * 15
 
 
 def test_the_short_convolution():
