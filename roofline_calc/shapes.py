@@ -165,34 +165,12 @@ class Shapes:
             raise ValueError("wide_qk_norm = True: qk_norm is another norm of q and k; a layer has one")
         if self.nope_layers:
             check_whole(nope_layers=self.nope_layers)
-        self._check_layers()
+        _check_layers(self)
         if self.rope_dim is not None:
             check_whole(rope_dim=self.rope_dim)
             if self.rope_dim > self.head_dim:
                 raise ValueError(f"rope_dim = {self.rope_dim}: must be at most head_dim ({self.head_dim})")
-        if self.global_heads and self.n_q % self.global_heads.n_kv:
-            raise ValueError(f"n_q = {self.n_q}: must be a multiple of global_heads.n_kv ({self.global_heads.n_kv})")
-        if self.global_heads and not self.window_layers < self.attention_layers:
-            raise ValueError("global_heads: there are no layers with full attention")
-        if self.shared_cache and any(kind.caching < 1 for kind in self.heads):
-            raise ValueError("shared_cache: no layer of a kind is left that keeps a cache")
-        if self.index and not (self.mla and self.mla.q_rank):
-            raise ValueError("index: needs latent attention with a compressed query (mla.q_rank)")
-
-    def _check_layers(self) -> None:
-        """Refuse layers of which there are more than layers."""
-        if self.ffn_layers is not None:
-            check_whole(ffn_layers=self.ffn_layers)
-        some = {"window_layers": self.window_layers, "nope_layers": self.nope_layers}
-        if self.mixer:
-            some["mixer.layers"] = self.mixer.layers
-        for name, count in some.items():
-            if count > self.layers:
-                raise ValueError(f"{name} = {count}: must be at most layers ({self.layers})")
-        if self.attention_layers < self.window_layers:
-            raise ValueError(f"layers = {self.layers}: too few for the windows, mixers and feed-forward networks")
-        if self.moe and self.moe.dense_layers >= self.fed_layers:
-            raise ValueError(f"dense_layers = {self.moe.dense_layers}: must be less than layers ({self.fed_layers})")
+        _check_kinds(self)
 
     @property
     def fed_layers(self) -> int:
@@ -278,3 +256,37 @@ class Shapes:
                 continue
             valid.append(t)
         return tuple(valid)
+
+
+def _check_layers(model: Shapes) -> None:
+    """Refuse layers of which there are more than layers."""
+    if model.ffn_layers is not None:
+        check_whole(ffn_layers=model.ffn_layers)
+    some = {"window_layers": model.window_layers, "nope_layers": model.nope_layers}
+    if model.mixer:
+        some["mixer.layers"] = model.mixer.layers
+    for name, count in some.items():
+        if count > model.layers:
+            raise ValueError(f"{name} = {count}: must be at most layers ({model.layers})")
+    if model.attention_layers < model.window_layers:
+        raise ValueError(f"layers = {model.layers}: too few for the windows, mixers and feed-forward networks")
+    if model.moe and model.moe.dense_layers >= model.fed_layers:
+        raise ValueError(f"dense_layers = {model.moe.dense_layers}: must be less than layers ({model.fed_layers})")
+
+
+def _check_kinds(model: Shapes) -> None:
+    """Refuse kinds of attention that do not go together."""
+    if model.global_heads and model.n_q % model.global_heads.n_kv:
+        raise ValueError(f"n_q = {model.n_q}: must be a multiple of global_heads.n_kv ({model.global_heads.n_kv})")
+    if model.global_heads and not model.window_layers < model.attention_layers:
+        raise ValueError("global_heads: there are no layers with full attention")
+    if model.shared_cache and any(kind.caching < 1 for kind in model.heads):
+        raise ValueError("shared_cache: no layer of a kind is left that keeps a cache")
+    if model.mla and (model.window or model.global_heads or model.shared_cache or model.output_gate):
+        raise ValueError("mla: latent attention in a window, with heads of two shapes or with a gate is not counted")
+    if model.global_heads and (model.qkv_bias or model.wide_qk_norm or model.output_gate):
+        raise ValueError("global_heads: with qkv_bias, wide_qk_norm or output_gate they are not counted")
+    if model.shared_cache and model.shared_cache.ffn_factor > 1 and (model.moe or model.mlp_bias):
+        raise ValueError("shared_cache: wider networks with experts or mlp_bias are not counted")
+    if model.index and not (model.mla and model.mla.q_rank):
+        raise ValueError("index: needs latent attention with a compressed query (mla.q_rank)")

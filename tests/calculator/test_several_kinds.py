@@ -1,9 +1,10 @@
 """Attention of two shapes, a cache that layers share, inputs per layer, experts beside a dense network (Gemma 4)."""
 
 import re
+from dataclasses import replace
 
 import pytest
-from small_models import ATTENTION, moe, small
+from small_models import ATTENTION, mla, moe, small
 
 from roofline_calc import (
     GlobalHeads,
@@ -152,6 +153,12 @@ def test_cards():
          "shared_cache: no layer of a kind is left that keeps a cache"),
         (lambda: shared(shared_cache=SharedCache(window=1, full=3)),
          "shared_cache: no layer of a kind is left that keeps a cache"),
+        (lambda: two_shapes(qkv_bias=True),
+         "global_heads: with qkv_bias, wide_qk_norm or output_gate they are not counted"),
+        (lambda: shared(shared_cache=SharedCache(window=1, full=1, ffn_factor=2), mlp_bias=True),
+         "shared_cache: wider networks with experts or mlp_bias are not counted"),
+        (lambda: replace(mla(), window=8, window_layers=2),
+         "mla: latent attention in a window, with heads of two shapes or with a gate is not counted"),
         (lambda: SharedCache(window=0, full=1), "window = 0: must be a positive whole number"),
         (lambda: GlobalHeads(n_kv=0, head_dim=1), "n_kv = 0: must be a positive whole number"),
         (lambda: LayerInputs(vocab=1, width=0), "width = 0: must be a positive whole number"),
