@@ -62,10 +62,10 @@ def test_the_delta_rule_token_by_token(L):
 @pytest.mark.parametrize("L", [1, 2, 9])
 def test_the_state_space_token_by_token(L):
     each = products((4, 1, 9), (4, 9, 1))
-    cost = mamba2_scan(6, 4, 2, 9, L, 100, b=2, b_state=4)
+    cost = mamba2_scan(6, 4, 3, 9, L, 100, b=2, b_state=4)
     assert cost.flops == 6 * L * each
     assert cost.traffic == {
-        "state read": 6 * 4 * 9 * 4, "state written": 6 * 4 * 9 * 4, "X and Y": L * (6 * 4 + 2 * 2 * 9 + 6 * 4) * 2,
+        "state read": 6 * 4 * 9 * 4, "state written": 6 * 4 * 9 * 4, "X and Y": L * (6 * 4 + 2 * 3 * 9 + 6 * 4) * 2,
     }
 
 
@@ -77,7 +77,7 @@ def test_a_sequence_that_begins_has_no_state_to_read_and_may_go_pair_by_pair():
     three = gated_delta_rule(2, 4, 50, 60, 3, 3)  # of the three pairs of keys and six of query and key
     each_pair = 2 * products((1, 50, 1)) + 4 * products((1, 1, 60))
     assert three.flops == 3 * 4 * products((50, 1, 60)) + (3 + 6) * each_pair
-    assert mamba2_scan(6, 4, 2, 9, 1, 1).flops == 6 * products((4, 1, 9)) + products((2, 9, 1), (6, 1, 4))
+    assert mamba2_scan(6, 4, 3, 9, 1, 1).flops == 6 * products((4, 1, 9)) + products((3, 9, 1), (6, 1, 4))
     long = gated_delta_rule(2, 4, 5, 6, 500, 500)
     assert long.flops == gated_delta_rule(2, 4, 5, 6, 500, 501).flops
     costs = [gated_delta_rule(2, 4, 5, 6, L, L).flops for L in range(1, 40)]

@@ -322,6 +322,14 @@ def test_what_would_not_be_counted_is_refused(name, fields, message):
         changed(name, fields)
 
 
+def test_what_gemma_4_leaves_to_its_class():
+    whole = config("gemma-4-31B")
+    left = {"enable_moe_block", "tie_word_embeddings", "use_double_wide_mlp", "attention_bias"}
+    text = {key: value for key, value in whole["text_config"].items() if key not in left}
+    model = read_config({"architectures": whole["architectures"], "dtype": "bfloat16", "text_config": text})
+    assert replace(model, name="") == replace(read_config(whole), name="")
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [({"attention_bias": True}, r"^attention_bias = True: only False is supported"),
