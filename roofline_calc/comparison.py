@@ -5,7 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from .answer import Answer, figure_module
-from .measured import DTYPES, read_results, stored_results
+from .lab_report import conditions
+from .measured import DTYPES, SERIES, read_results, stored_results
 from .setting import RefusedError, accelerator_named
 from .tables import Column, scaled
 
@@ -30,7 +31,7 @@ def _machines(folder: str) -> Answer:
         Column("name", "results"), Column("dtype", "type"), Column("bandwidth", "B", "byte/s", True),
         Column("peak", "P", "FLOP/s", True), Column("ridge", "I*", "FLOP/byte"),
         Column("memory", "best under I·B", "%"), Column("compute", "best under P", "%"),
-        Column("reuse", "one weight", "×"), Column("date", "date"), Column("machine", "machine"),
+        Column("reuse", "one set", "×"), Column("date", "date"), Column("machine", "machine"),
     )
     return Answer(rows, columns, rows)
 
@@ -44,32 +45,35 @@ def compare(options: argparse.Namespace) -> Answer:
     results, roofs = read_results(options.results), "measured"
     if options.hardware:
         card, dtype = accelerator_named(options.hardware), DTYPES[results.dtype]
-        results, roofs = replace(results, peak=card.peak_of(dtype), bandwidth=card.bandwidth), f"{card.name}'s"
-    pairs = [("GEMM", *pair) for pair in results.climb()]
-    pairs += [("attention", measured, None) for measured in results.of("attention-decode")]
+        results = replace(results, peak=card.peak_of(dtype), bandwidth=card.bandwidth, copying=card.bandwidth)
+        roofs = f"{card.name}'s"
+    alone = [measured for measured in results.measurements if measured.series not in ("gemm-rotated", "gemm-reused")]
+    pairs = [*results.climb(), *((measured, None) for measured in alone)]
     rows = [
         {
-            "operator": operator, "size": measured.size, "intensity": measured.cost.intensity,
+            "operator": SERIES[measured.series].name, "size": measured.size, "intensity": measured.cost.intensity,
             "regime": results.regime(measured), "predicted": results.predicted(measured),
             "measured": measured.performance, "fraction": 100 * results.fraction(measured),
             "bandwidth": measured.bandwidth, "reused": reused.bandwidth if reused else None,
             "flags": " ".join(results.flags(measured, reused)),
         }
-        for operator, measured, reused in pairs
+        for measured, reused in pairs
     ]
     columns = (
         Column("operator", "operator"), Column("size", "M or S"), Column("intensity", "intensity", "FLOP/byte"),
         Column("regime", "regime"), Column("predicted", "predicted", "FLOP/s", True),
         Column("measured", "measured", "FLOP/s", True), Column("fraction", "share of it", "%"),
-        Column("bandwidth", "traffic", "byte/s", True), Column("reused", "weight reused", "byte/s", True),
+        Column("bandwidth", "traffic", "byte/s", True), Column("reused", "set reused", "byte/s", True),
         Column("flags", "flags"),
     )
     source = results.provenance
     above = [
         f"{results.machine}: {results.dtype}, torch {source['torch']}, {source['date']}",
-        f"{roofs} roofs: B = {scaled(results.bandwidth, 'byte/s')}, P = {scaled(results.peak, 'FLOP/s')}; "
-        f"ridge point {results.ridge:.1f} FLOP/byte",
+        f"{roofs} roofs: B = {scaled(results.bandwidth, 'byte/s')} (a copy {scaled(results.copying, 'byte/s')}), "
+        f"P = {scaled(results.peak, 'FLOP/s')}; ridge point {results.ridge:.1f} FLOP/byte",
     ]
+    if state := conditions(source):
+        above.append(state)
     if not results.complete:
         above.append("incomplete: the run was cut short")
     data = {

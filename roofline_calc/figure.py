@@ -36,13 +36,14 @@ INK, MUTED, GRID = (PALETTE[role][0] for role in ("ink", "muted", "grid"))
 MARKS = {"memory-bound": "o", "compute-bound": "s"}
 WIDE, NARROW = (7.2, 4.4), (3.9, 4.4)  # inches: beside text, and on a phone
 _ROOM = {WIDE: 0.12, NARROW: 0.34}  # to the right of a roofline, for its labels
+_OTHER_MARKS = {"gemm-int8": "P", "attention-decode": "D", "attention-fused": "^", "attention-naive": "v"}
 _INTENSITIES = (0.4, 4096)  # FLOP/byte, on every roofline
 
 # For a chart outside the site: symbols and terms that need no translation.
 SYMBOLS = {
     "lang": "en", "title": "Roofline: {}", "intensity": "I (FLOP/byte)", "performance": "TFLOP/s",
     "memory-bound": "memory-bound", "compute-bound": "compute-bound", "ridge": "I* = {:.1f}",
-    "gemm-rotated": "GEMM, rotated W", "gemm-reused": "GEMM, one W", "attention-decode": "decode attention",
+    **{key: series.name for key, series in SERIES.items()},
 }
 
 
@@ -117,28 +118,27 @@ def _roofline(points: Sequence[Point], peak: float, bandwidth: float, words: Map
 def measured_svg(results: Results, words: Mapping[str, str], size: tuple[float, float] = WIDE) -> str:
     """A run of the lab: the measured roofs, which predict, and every measurement under or, from cache, above them.
 
-    A filled mark is a GEMM that took its weight from memory, a hollow one a GEMM that reused a single weight, a
-    diamond decode attention.
+    A filled mark is a GEMM that took its operands from memory, a hollow one a GEMM that reused a single set, a cross
+    one with 8-bit weights, a diamond decode attention, a triangle prefill attention: up fused, down naive.
 
     Args:
-        words: as for `roofline_svg`, with ``gemm-rotated``, ``gemm-reused`` and ``attention-decode`` for the legend;
-            the title is a format of the results.
+        words: as for `roofline_svg`, with the names of `SERIES` for the legend; the title is a format of the results.
         size: `WIDE` or `NARROW`, in inches.
     """
     heights = [measured.performance / 1e12 for measured in results.measurements]
     left = _INTENSITIES[0] * results.bandwidth / 1e12
-    limits = (0.75 * min(heights, default=left), 2.6 * max(results.peak / 1e12, *heights, left))
+    limits = (0.45 * min(heights, default=left), 2.6 * max(results.peak / 1e12, *heights, left))
     words = {**words, "title": words["title"].format(results)}
-    with _chart(words, size, right_margin=_ROOM[size]) as (axes, out):
+    shown, columns = [series for series in SERIES if results.of(series)], 3 if size == WIDE else 2
+    below = 0.1 + 0.24 * math.ceil(len(shown) / columns)  # inches, for the legend: among the marks there is no room
+    with _chart(words, size, right_margin=_ROOM[size], below=below) as (axes, out):
         _roofs(axes, results.peak, results.bandwidth, words, size, limits)
         for measured, height in zip(results.measurements, heights, strict=True):
-            bound = regime(measured.cost.intensity, results.ridge)
-            axes.plot(measured.cost.intensity, height, zorder=3, **_mark(measured.series, bound))
-        axes.legend(
-            handles=[Line2D([], [], label=words[series], **_mark(series, "memory-bound"))
-                     for series in SERIES if results.of(series)],
-            loc="lower right", bbox_to_anchor=(1 if size == WIDE else 1.1, 0.07),  # above the ridge point's name
-            frameon=False, handletextpad=0.3, borderpad=0, labelcolor=INK,
+            axes.plot(measured.cost.intensity, height, zorder=3, **_mark(measured.series, results.regime(measured)))
+        axes.figure.legend(
+            handles=[Line2D([], [], label=words[series], **_mark(series, "memory-bound")) for series in shown],
+            loc="lower center", ncols=columns, frameon=False, handletextpad=0.1, columnspacing=1, borderpad=0,
+            labelcolor=INK,
         )
     return out.getvalue().decode()
 
@@ -146,7 +146,7 @@ def measured_svg(results: Results, words: Mapping[str, str], size: tuple[float, 
 def _mark(series: str, bound: str) -> dict[str, Any]:
     """How a measurement is drawn: the shape and colour of its regime, filled if its bytes came from memory."""
     colour = _colour(bound)
-    mark = "D" if series == "attention-decode" else MARKS[bound]
+    mark = _OTHER_MARKS.get(series, MARKS[bound])
     return {"ls": "", "marker": mark, "ms": 5.5, "mec": colour, "mew": 1.3,
             "mfc": "none" if series == "gemm-reused" else colour}
 
@@ -212,7 +212,7 @@ def _slope(axes: Axes) -> float:
 
 @contextmanager
 def _chart(
-    words: Mapping[str, str], size: tuple[float, float], right_margin: float, kind: str = "svg"
+    words: Mapping[str, str], size: tuple[float, float], right_margin: float, kind: str = "svg", below: float = 0
 ) -> Iterator[tuple[Axes, io.BytesIO]]:
     """Log-log axes in the house style; the SVG or PNG is in the buffer when the block ends."""
     style: dict[Any, Any] = {
@@ -228,11 +228,11 @@ def _chart(
     out = io.BytesIO()
     with mpl.rc_context(style), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")
-        figure = Figure(figsize=size)
+        figure = Figure(figsize=(size[0], size[1] + below))
         # Fixed margins: with constrained layout every chart is drawn twice, and the build waits for it.
-        left, right, bottom, top = 0.82, right_margin, 0.56, 0.12  # inches
-        axes = figure.add_axes((left / size[0], bottom / size[1],
-                                1 - (left + right) / size[0], 1 - (bottom + top) / size[1]))
+        left, right, bottom, top = 0.82, right_margin, 0.56 + below, 0.12  # inches
+        width, height = figure.get_size_inches()
+        axes = figure.add_axes((left / width, bottom / height, 1 - (left + right) / width, 1 - (bottom + top) / height))
         axes.set_xscale("log")
         axes.set_yscale("log")
         for axis in (axes.xaxis, axes.yaxis):

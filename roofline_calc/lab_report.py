@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from .measured import NOISY, TOLERANCE, Results, results_of, roofs_of
+from .measured import NOISY, SERIES, TOLERANCE, Results, results_of, roofs_of
 
 MB, GIGA, TERA = 1e6, 1e9, 1e12
 
@@ -14,7 +14,9 @@ def report(data: dict[str, Any]) -> Iterator[str]:
     machine, roofs = source["machine"], roofs_of(data)
     yield f"{machine['kind']}: {machine['name']}   cache {machine['cache'] / MB:.0f} MB ({machine['cache_source']})"
     yield f"torch {source['torch']}   {data['dtype']}   {source['date']}"
-    for name, unit, scale in (("B", "GB/s", GIGA), ("P", "TFLOP/s", TERA)):
+    if state := conditions(source):
+        yield state
+    for name, unit, scale in (("B", "GB/s", GIGA), ("copy", "GB/s", GIGA), ("P", "TFLOP/s", TERA)):
         if roof := roofs.get(name):
             yield (f"{name} = {roof.rate / scale:.4g} {unit}   {roof}, best of {roof.timing.laps} laps, "
                    f"median {roof.typical / scale:.4g}")
@@ -27,12 +29,11 @@ def report(data: dict[str, Any]) -> Iterator[str]:
 def _tables(results: Results) -> Iterator[str]:
     K, N = results.shape
     yield f"I* = P/B = {results.ridge:.1f} FLOP/byte"
-    yield (f"\nY[M, {N}] = X[M, {K}] @ W   rotated: {results.copies} W, {results.rotation['bytes'] / MB:.0f} MB   "
-           "reused: 1 W")
+    yield f"\nY[M, {N}] = X[M, {K}] @ W   rotated: over {results.ring / MB:.0f} MB   reused: one X, W, Y"
     yield from _climb(results)
-    if results.of("attention-decode"):
-        yield "\ndecode: " + ", ".join(f"{name} = {n}" for name, n in results.heads.items())
-        yield from _decode(results)
+    for series in ("gemm-int8", "attention-decode", "attention-fused", "attention-naive"):
+        if results.of(series):
+            yield from _plain(results, series)
     yield f"\ncache: GB/s > {TOLERANCE} B: not from memory   noisy: quartiles {NOISY:.0%} apart"
 
 
@@ -55,10 +56,21 @@ def _climb(results: Results) -> Iterator[str]:
         yield f"{line}  {flags}".rstrip()
 
 
-def _decode(results: Results) -> Iterator[str]:
-    """Time grows with S; intensity and GB/s do not."""
-    yield f"{'S':>5} {'I':>6} {'TFLOP/s':>8} {'GB/s':>7} {'frac':>5} {'ms':>7}"
-    for measured in results.of("attention-decode"):
-        line = (f"{measured.size:5} {measured.cost.intensity:6.2f} {measured.performance / TERA:8.3f} "
-                f"{measured.bandwidth / GIGA:7.1f} {results.fraction(measured):5.2f} {measured.seconds * 1e3:7.3f}")
+def _plain(results: Results, series: str) -> Iterator[str]:
+    """A series without a second one beside it."""
+    heads = results.heads | ({} if series == "attention-decode" else {"batch": 1})
+    said = "" if series == "gemm-int8" else "   " + ", ".join(f"{name} = {n}" for name, n in heads.items())
+    yield f"\n{SERIES[series].name}{said}"
+    size = "M" if series.startswith("gemm") else "S"
+    yield f"{size:>5} {'I':>7} {'TFLOP/s':>8} {'min(P,I*B)':>10} {'frac':>5} {'GB/s':>7} {'ms':>9}"
+    for measured in results.of(series):
+        line = (f"{measured.size:5} {measured.cost.intensity:7.2f} {measured.performance / TERA:8.3f} "
+                f"{results.predicted(measured) / TERA:10.3f} {results.fraction(measured):5.2f} "
+                f"{measured.bandwidth / GIGA:7.1f} {measured.seconds * 1e3:9.3f}")
         yield f"{line}  {' '.join(results.flags(measured))}".rstrip()
+
+
+def conditions(source: dict[str, Any]) -> str:
+    """Clocks, power limit and the like of the GPU at work, as far as its driver told them."""
+    state = source["machine"].get("loaded") or {}
+    return "   ".join(f"{name} {told}" for name, told in state.items() if told)

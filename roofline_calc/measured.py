@@ -5,17 +5,18 @@ that prediction and measurement cannot drift apart.
 """
 
 import json
+import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .checks import check_choice, check_positive, check_whole
-from .operators import Cost, attention, gemm
+from .operators import Cost, attention, gemm, quantised_width
 from .precision import WIDTHS
 from .roofline import attainable, regime, ridge_point
 
-SCHEMA = 2  # of the files that can be read
+SCHEMA = 3  # of the files that can be read
 DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}  # as torch and as the catalogue call them
 TOLERANCE = 1.10  # more than this times the measured bandwidth can only come from cache
 NOISY = 0.25  # quartiles further apart than this share of the median
@@ -31,24 +32,57 @@ class Method(NamedTuple):
 
 
 METHODS = {
-    "copy_": Method("B", lambda size: 2 * size, lambda size: f"copy_ {size / 1e6:.0f} MB"),  # reads and writes it
+    "sum": Method("B", lambda size: size, lambda size: f"sum {size / 1e6:.0f} MB"),
+    "copy_": Method("copy", lambda size: 2 * size, lambda size: f"copy_ {size / 1e6:.0f} MB"),  # reads and writes it
     "mm": Method("P", lambda n: gemm(n, n, n).flops, lambda n: f"mm {n}^3"),
 }
+ROOFS = tuple(method.roof for method in METHODS.values())
+
+
+class Series(NamedTuple):
+    """What a point costs, from the file, its size and the bytes of an element; its name; and the bandwidth above it."""
+
+    cost: Callable[[dict[str, Any], int, float], Cost]
+    name: str
+    roof: str = "B"
 
 
 def _linear(data: dict[str, Any], M: int, b: float) -> Cost:
     return gemm(M, data["gemm"]["K"], data["gemm"]["N"], b, b, b)
 
 
+def _int8(data: dict[str, Any], M: int, b: float) -> Cost:
+    K, N = data["gemm"]["K"], data["gemm"]["N"]  # a scale for each of the N outputs
+    return gemm(M, K, N, b, quantised_width(8, group=K, scale_bytes=b), b)
+
+
 def _decode(data: dict[str, Any], S: int, b: float) -> Cost:
-    heads: dict[str, int] = data["attention"]
-    check_whole(batch=heads["batch"])
-    return attention(heads["n_q"], heads["n_kv"], heads["head_dim"], 1, S, b_q=b, b_kv=b) * heads["batch"]
+    batch: int = data["attention"]["batch"]
+    return attention(*_heads(data), 1, S, b_q=b, b_kv=b) * batch
 
 
-# What a point of a series costs: from the file, the point's size, and the bytes of an element.
-SERIES: dict[str, Callable[[dict[str, Any], int, float], Cost]] = {
-    "gemm-rotated": _linear, "gemm-reused": _linear, "attention-decode": _decode,
+def _fused(data: dict[str, Any], S: int, b: float) -> Cost:
+    return attention(*_heads(data), S, S, b_q=b, b_kv=b)
+
+
+def _naive(data: dict[str, Any], S: int, b: float) -> Cost:
+    return attention(*_heads(data), S, S, b_q=b, b_kv=b, passes=4, b_score=b)
+
+
+def _heads(data: dict[str, Any]) -> tuple[int, int, int]:
+    heads = data["attention"]
+    return heads["n_q"], heads["n_kv"], heads["head_dim"]
+
+
+# All but one read far more than they write: above them is the bandwidth of a read. Naive attention writes its scores
+# as often as it reads them, as a copy does.
+SERIES = {
+    "gemm-rotated": Series(_linear, "GEMM"),
+    "gemm-reused": Series(_linear, "GEMM, one W"),
+    "gemm-int8": Series(_int8, "GEMM, int8 W"),
+    "attention-decode": Series(_decode, "decode attention"),
+    "attention-fused": Series(_fused, "prefill, fused"),
+    "attention-naive": Series(_naive, "prefill, naive", roof="copy"),
 }
 
 
@@ -68,7 +102,7 @@ class Roof:
     """A measured ceiling. What is typical is the median, but a ceiling is the best that was seen."""
 
     method: str  # of METHODS
-    size: int  # bytes copied, or rows of a square matmul
+    size: int  # bytes read, bytes copied, or rows of a square matmul
     timing: Timing
 
     @property
@@ -95,7 +129,7 @@ class Measurement:
     """One operator at one size: what it costs, and the time it took."""
 
     series: str
-    size: int  # M of a GEMM, S of decode attention
+    size: int  # M of a GEMM, S of attention
     cost: Cost
     timing: Timing
 
@@ -128,10 +162,11 @@ class Results:
     complete: bool
     dtype: str
     shape: tuple[int, int]  # K, N of the linear layer
-    copies: int  # of its weight, in rotation
-    heads: dict[str, int]  # n_q, n_kv, head_dim of decode attention, and its batch
-    roofs: dict[str, Roof]  # B and P, as measured
-    bandwidth: float  # what predicts: the rates of these two, or those of a spec sheet
+    ring: int  # bytes rotated over, so that no operand comes from the cache
+    heads: dict[str, int]  # n_q, n_kv, head_dim of attention, and the batch of decode
+    roofs: dict[str, Roof]  # B, copy and P, as measured
+    bandwidth: float  # what predicts: the rates of these, or those of a spec sheet
+    copying: float
     peak: float
     measurements: tuple[Measurement, ...]
 
@@ -139,12 +174,6 @@ class Results:
     def machine(self) -> str:
         """Its name, as the run found it."""
         return str(self.provenance["machine"]["name"])
-
-    @property
-    def rotation(self) -> dict[str, float]:
-        """Copies of the weight, and their bytes in all."""
-        K, N = self.shape
-        return {"copies": self.copies, "bytes": self.copies * K * N * WIDTHS[DTYPES[self.dtype]]}
 
     @property
     def ridge(self) -> float:
@@ -167,18 +196,21 @@ class Results:
         raise ValueError(f"{self.machine}: no {series} of size {size}")
 
     def climb(self) -> Iterator[tuple[Measurement, Measurement | None]]:
-        """Each GEMM with weights in rotation, and the same with one weight, unless the run ended in between."""
+        """Each GEMM with operands in rotation, and the same with one set, unless the run ended in between."""
         reused = {measured.size: measured for measured in self.of("gemm-reused")}
         for measured in self.of("gemm-rotated"):
             yield measured, reused.get(measured.size)
 
     def predicted(self, measured: Measurement) -> float:
-        """min(P, I * B), in FLOP/s."""
-        return attainable(measured.cost.intensity, self.peak, self.bandwidth)
+        """min(P, I * B), in FLOP/s; B is that of a copy for naive attention, of a read for all else."""
+        return attainable(measured.cost.intensity, self.peak, self._above(measured))
 
     def regime(self, measured: Measurement) -> str:
         """Which roof it is under."""
-        return regime(measured.cost.intensity, self.ridge)
+        return regime(measured.cost.intensity, ridge_point(self.peak, self._above(measured)))
+
+    def _above(self, measured: Measurement) -> float:
+        return self.copying if SERIES[measured.series].roof == "copy" else self.bandwidth
 
     def fraction(self, measured: Measurement) -> float:
         """What was achieved, as a share of what was attainable."""
@@ -198,12 +230,24 @@ class Results:
         return self.fraction(self.at(series, size))
 
     def reuse_gain(self, M: int) -> float:
-        """How many times faster a GEMM ran with a single weight than with weights in rotation."""
+        """How many times faster a GEMM ran with a single set of operands than with operands in rotation."""
         return self.at("gemm-rotated", M).seconds / self.at("gemm-reused", M).seconds
+
+    def misfit(self, *, overlap: bool) -> float:
+        """How far a model of the time is from the rotated GEMM's seconds: the median of its relative errors.
+
+        With overlap the time is max(F/P, bytes/B), without it F/P + bytes/B. P and B are here the most that this
+        series itself reached, so that what is judged is how its kernel combines them, not how good it is.
+        """
+        series = self.of("gemm-rotated")
+        P, B = max(one.performance for one in series), max(one.bandwidth for one in series)
+        join = max if overlap else sum
+        return statistics.median(
+            abs(join((one.cost.flops / P, one.cost.bytes / B)) / one.seconds - 1) for one in series)
 
     def from_cache(self, measured: Measurement) -> bool:
         """Whether its bytes came faster than memory gives them."""
-        return measured.bandwidth > TOLERANCE * self.bandwidth
+        return measured.bandwidth > TOLERANCE * self._above(measured)
 
     def flags(self, measured: Measurement, reused: Measurement | None = None) -> list[str]:
         """What a reader must know before believing a row; of its second figure, "cache:reused", "noisy:reused"."""
@@ -259,26 +303,25 @@ def results_of(data: dict[str, Any]) -> Results:
         raise ValueError(f"no provenance: {', '.join(missing)}")
     check_choice(tuple(DTYPES), dtype=data["dtype"])
     roofs = roofs_of(data)
-    if roofs.keys() < {"B", "P"}:
-        raise ValueError("the run ended before both roofs were measured")
+    if len(roofs) < len(ROOFS):
+        raise ValueError("the run ended before all roofs were measured")
     layer = data["gemm"]
-    if data["series"]:  # a run cut short before has no copies yet
-        check_whole(copies=layer["copies"])
+    check_whole(ring=data["ring"])
     return Results(
-        data["provenance"], bool(data["complete"]), data["dtype"], (layer["K"], layer["N"]), layer["copies"],
-        data["attention"], roofs, roofs["B"].rate, roofs["P"].rate, tuple(_measurements(data)),
+        data["provenance"], bool(data["complete"]), data["dtype"], (layer["K"], layer["N"]), data["ring"],
+        data["attention"], roofs, roofs["B"].rate, roofs["copy"].rate, roofs["P"].rate, tuple(_measurements(data)),
     )
 
 
 def roofs_of(data: dict[str, Any]) -> dict[str, Roof]:
-    """The roofs that a run has measured, by their names; both, unless it was cut short.
+    """The roofs that a run has measured, by their names; all three, unless it was cut short.
 
     Raises:
         KeyError, TypeError, ValueError: something is missing or makes no sense.
     """
     roofs = {}
     for name, roof in data["roofs"].items():
-        check_choice(("B", "P"), roof=name)
+        check_choice(ROOFS, roof=name)
         check_choice(tuple(word for word, method in METHODS.items() if method.roof == name), method=roof["method"])
         check_whole(size=roof["size"])
         roofs[name] = Roof(roof["method"], roof["size"], _timing(roof["seconds"]))
@@ -297,5 +340,5 @@ def _measurements(data: dict[str, Any]) -> Iterator[Measurement]:
     for series, points in data["series"].items():
         check_choice(tuple(SERIES), series=series)
         for point in points:
-            cost = SERIES[series](data, point["size"], b)
+            cost = SERIES[series].cost(data, point["size"], b)
             yield Measurement(series, point["size"], cost, _timing(point["seconds"]))

@@ -1,9 +1,10 @@
 """Climb the roofline on this machine: one layer's matmul from M = 1 to 1024.
 
-B is measured by a large copy, P by a large matmul. Then a linear layer of
-Qwen2.5-7B runs at a grid of M, and decode attention at several contexts,
-each beside min(P, I * B) as the calculator predicts it. Ctrl-C keeps what
-has been measured.
+B is measured by reading a large tensor (and, beside it, by copying one), P
+by a large matmul. Then a linear layer of Qwen2.5-7B runs at a grid of M, at
+some with 8-bit weights, and attention in decode and prefill, fused and
+naive, each beside min(P, I * B) as the calculator predicts it. Ctrl-C keeps
+what has been measured.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module
-from itertools import cycle
+from itertools import repeat
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 # Runs from a clone or the unpacked download, with nothing installed but torch.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -34,14 +36,14 @@ from roofline_calc import QWEN
 from roofline_calc.checks import check_whole
 from roofline_calc.lab_report import report
 from roofline_calc.measured import DTYPES as SHORT
-from roofline_calc.measured import SCHEMA, Roof, Timing, results_of
+from roofline_calc.measured import ROOFS, SCHEMA, Roof, Timing, results_of
 
 try:
     import torch
 except ImportError:  # `main` says what to install; --help works without
     torch = None  # type: ignore[assignment]
 
-T = TypeVar("T")
+Operands = tuple["torch.Tensor", "torch.Tensor", "torch.Tensor"]
 Step = Callable[[], object]  # one call of an operator
 Lap = Callable[[], float]  # many of them, timed: seconds per call
 Note = Callable[[str], None]  # tells what was done otherwise than asked
@@ -55,7 +57,11 @@ HEADS = QWEN.n_q, QWEN.n_kv, QWEN.head_dim
 
 GRID = 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, *range(64, 257, 16), 288, 320, 384, 448, 512, 768, 1024
 QUICK_GRID = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-CONTEXTS = (1024, 2048, 4096, 8192)
+INT8_GRID = (1, 4, 16, 64, 256)
+CONTEXTS = (1024, 2048, 4096, 8192)  # of decode attention
+PROMPTS = (512, 1024, 2048, 4096)  # of prefill attention
+STATE = ("driver_version", "clocks.sm", "clocks.mem", "power.limit", "temperature.gpu",
+         "ecc.mode.current", "mig.mode.current")  # what is asked of nvidia-smi
 MB, GIGA = 10**6, 10**9
 LAP = 5e-3  # seconds of work between two readings of an accelerator's clock
 
@@ -65,12 +71,12 @@ LAP = 5e-3  # seconds of work between two readings of an accelerator's clock
 @dataclass(frozen=True)
 class Machine:
     """Where the work runs; `cache` is its last-level cache in bytes."""
-
     kind: str
     name: str
     cache: int
     cache_source: str
     driver: str | None = None
+    idle: dict[str, str | None] | None = None  # clocks and so on, before the run
 
     def sync(self) -> None:
         """Wait until the device has done all that was asked of it."""
@@ -99,32 +105,52 @@ def cpu_name() -> str:
     return f"{name}, {torch.get_num_threads()} threads"
 
 
-def nvidia_driver() -> str | None:
-    """The driver's version, where its own tool tells it."""
-    if not shutil.which("nvidia-smi"):
+def nvidia_state(meanwhile: Step, timeout: float = 10) -> dict[str, str | None] | None:
+    """STATE of the current GPU while it does `meanwhile`, in nvidia-smi's words; None where that tells nothing."""
+    ask = ["nvidia-smi", f"--query-gpu=uuid,{','.join(STATE)}", "--format=csv,noheader"]
+    if not shutil.which(ask[0]):
         return None
-    ask = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-    told = subprocess.run(ask, capture_output=True, text=True, check=False)
-    return told.stdout.splitlines()[0] if told.stdout else None
+    with subprocess.Popen(ask, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as asked:
+        end = time.perf_counter() + timeout
+        while asked.poll() is None and time.perf_counter() < end:
+            meanwhile()
+        asked.kill()
+        rows = [line.strip().split(", ") for line in asked.stdout or () if line.count(", ") == len(STATE)]
+    ours = str(getattr(torch.cuda.get_device_properties(), "uuid", "unknown"))
+    told = next((row[1:] for row in rows if len(rows) == 1 or row[0].endswith(ours)), ())
+    return {name: None if word[:1] == "[" else word for name, word in zip(STATE, told, strict=False)} or None
+
+
+def devices() -> Iterator[str]:
+    """What is there, the best first: cuda:0, cuda:1, cpu."""
+    for kind in KINDS:
+        backend = getattr(torch, kind)
+        if backend.is_available():
+            count = backend.device_count() if kind in ("cuda", "xpu") else 0
+            yield from (f"{kind}:{index}" for index in range(count)) if count else (kind,)
 
 
 def find_machine(wanted: str | None) -> Machine:
-    """The wanted device, or else the first that is there."""
-    there = [kind for kind in KINDS if getattr(torch, kind).is_available()]
-    kind = wanted or there[0]
-    if kind not in there:
-        fail(f"--device {kind}: not available here; there is: {', '.join(there)}")
+    """The wanted device, or else the first that is there; from now on it is the current one."""
+    there = list(devices())
+    device = next((one for one in there if wanted in (None, one, one.partition(":")[0])), None)
+    if not device:
+        fail(f"--device {wanted}: not available here; there is: {', '.join(there)}")
+    kind, _, index = device.partition(":")
     if kind == "cpu":
         cache = cpu_cache()
         return Machine(kind, cpu_name(), cache or 32 * 2**20, "sysfs" if cache else "assumed")
     if kind == "mps":
         name = getattr(torch.backends.mps, "get_name", platform.processor)()
         return Machine(kind, name, 96 * 2**20, "assumed", platform.mac_ver()[0])
-    properties = getattr(torch, kind).get_device_properties(0)
+    backend = getattr(torch, kind)
+    backend.set_device(int(index))
+    properties = backend.get_device_properties(int(index))
     if torch.version.hip:  # the Infinity Cache behind the L2 is not reported
         return Machine(kind, properties.name, 256 * 2**20, "assumed", f"hip {torch.version.hip}")
     if kind == "cuda":
-        return Machine(kind, properties.name, properties.L2_cache_size, "L2", nvidia_driver())
+        state = nvidia_state(lambda: time.sleep(0.01))
+        return Machine(kind, properties.name, properties.L2_cache_size, "L2", (state or {}).get(STATE[0]), state)
     cache = getattr(properties, "last_level_cache_size", 0)
     return Machine(kind, properties.name, cache or 256 * 2**20, "reported" if cache else "assumed",
                    getattr(properties, "driver_version", None))
@@ -170,18 +196,19 @@ def stopwatch(step: Step, calls: int, sync: Callable[[], None],
     return lap
 
 
-def measure(lap: Lap, budget: float,
+def measure(lap: Lap, budget: float, laps: list[float] | None = None,
             clock: Callable[[], float] = time.perf_counter) -> Timing:
     """Laps for `budget` seconds, five at least, after two that warm up.
 
     Where a single lap takes the whole budget, three have to do, after one.
+    They join the `laps` of earlier rounds, where there were any.
     """
     slow = lap() > budget  # kernels compiled, pages mapped, clocks raised
     if not slow:
         lap()
-    laps: list[float] = []
-    end = clock() + budget
-    while len(laps) < (3 if slow else 5) or clock() < end:
+    laps = [] if laps is None else laps
+    enough, end = len(laps) + (3 if slow else 5), clock() + budget
+    while len(laps) < enough or clock() < end:
         laps.append(lap())
     q1, median, q3 = statistics.quantiles(laps, n=4, method="inclusive")
     return Timing(median, q1, q3, min(laps), len(laps))
@@ -190,39 +217,45 @@ def measure(lap: Lap, budget: float,
 
 # --8<-- [start:graph]
 def graph_lap(step: Step, calls: int) -> Lap:
-    """Seconds per call by the GPU's clock, with no launch between calls.
+    """Seconds per call by the GPU's clock, with no launch in the lap.
 
     A kernel of a few microseconds ends before the host can launch the next
-    one. A CUDA graph holds all the calls and is launched once.
+    one. A CUDA graph holds all the calls and is launched once, while the GPU
+    still sleeps: longer, until the first event comes after the launch.
     """
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         for _ in range(calls):
             step()
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    cycles = 2**17
 
     def lap() -> float:
-        start.record()
-        graph.replay()
-        end.record()
-        end.synchronize()
+        nonlocal cycles
+        late = True
+        while late:
+            torch.cuda._sleep(cycles)
+            start.record()
+            graph.replay()
+            end.record()
+            late = start.query() and cycles < 2**28  # the GPU was awake
+            cycles *= 2 if late else 1
+            end.synchronize()
         milliseconds: float = start.elapsed_time(end)
         return milliseconds / 1e3 / calls
     return lap
 # --8<-- [end:graph]
 
 
-def lap_for(machine: Machine, step: Step, ring: int = 1) -> Lap:
-    """The right timer: on a CPU each call alone, else `ring` calls or more."""
+def lap_for(machine: Machine, step: Step, turn: int = 1) -> Lap:
+    """The right timer: on a CPU each call alone, else whole turns of the ring, of `turn` calls each."""
     once = stopwatch(step, 1, machine.sync)
     if machine.kind == "cpu":
         return once
     once()  # compiles
-    calls = ring * max(1, round(LAP / (once() * ring)))
+    calls = turn * max(1, round(LAP / (once() * turn)))
     return graph_lap(step, calls) if machine.kind == "cuda" else stopwatch(step, calls, machine.sync)
 
-
-# --- Memory ----------------------------------------------------------------
 
 def claim(machine: Machine, nbytes: int) -> None:
     """Refuse, on a CPU, more than a quarter of the main memory at once.
@@ -235,149 +268,152 @@ def claim(machine: Machine, nbytes: int) -> None:
             raise RuntimeError(f"{nbytes / MB:.0f} MB: more memory than a quarter of this machine's")
 
 
-def fit(build: Callable[[int], T], size: int, what: str, note: Note) -> T:
-    """build(size); where memory ends, with half the size, and half again."""
+# --8<-- [start:rotate]
+class Ring:
+    """Memory handed out piece by piece, to its end and round again."""
+
+    def __init__(self, memory: torch.Tensor) -> None:
+        self.memory, self.at = memory, 0
+
+    def take(self, *shape: int) -> torch.Tensor:
+        """The next piece: of them all the one longest out of use."""
+        size = math.prod(shape)
+        if self.at + size > len(self.memory):
+            self.at = 0
+        piece = self.memory[self.at:self.at + size]
+        self.at += -(-size // 128) * 128  # a piece starts with a cache line
+        return piece.view(shape)
+
+
+def operands(inputs: Ring, outputs: Ring,
+             M: int, K: int, N: int) -> Iterator[Operands]:
+    """X, W (which nn.Linear keeps transposed) and Y: new ones each time."""
+    while True:
+        yield inputs.take(M, K), inputs.take(N, K).T, outputs.take(M, N)
+
+
+def rotation_bytes(machine: Machine) -> int:
+    """What to rotate over, so that nothing is still cached at its turn."""
+    least = 256 * MB if machine.kind == "cpu" else 2 * GIGA
+    return max(least, 4 * machine.cache)
+# --8<-- [end:rotate]
+
+
+def rings(machine: Machine, dtype: str, shape: tuple[int, int], M: int, note: Note) -> tuple[Ring, Ring]:
+    """Inputs to rotate over, and as many outputs, for a layer of up to M tokens; half as much where memory ends.
+
+    The inputs are normal numbers: zeros would spare a GPU power and flatter it.
+    """
+    K, N = shape
+    some = torch.empty(2**22, dtype=getattr(torch, dtype), device=machine.kind).normal_()
+    one = (M * K + K * N) * some.itemsize
+    nbytes = rotation_bytes(machine) + one
     while True:
         try:
-            return build(size)
+            claim(machine, nbytes)
+            inputs = some.repeat(-(-nbytes // some.nbytes))
+            sets = max(1, min(inputs.nbytes // one, len(inputs) // (M * N)))  # no more outputs than inputs
+            return Ring(inputs), Ring(some.new_ones(sets * M * N))
         except RuntimeError as error:  # each back end words it differently
-            if "memory" not in str(error) or size == 1:
+            if "memory" not in str(error) or nbytes // 2 < one:
                 raise
-        size //= 2
-        note(f"out of memory: {size} {what} instead")
+        nbytes //= 2
+        note(f"out of memory: {nbytes} bytes to rotate over instead")
 
 
-def random(machine: Machine, dtype: str, *shape: int) -> torch.Tensor:
-    """Normal numbers: zeros would spare a GPU power and flatter it."""
-    tensor = torch.empty(0, dtype=getattr(torch, dtype), device=machine.kind)
-    claim(machine, math.prod(shape) * tensor.element_size())
-    return tensor.new_empty(shape).normal_()
+# --- What is measured ------------------------------------------------------
 
+def roof_loads(machine: Machine, inputs: Ring) -> dict[str, tuple[str, int, Lap]]:
+    """Method, size and lap of B, a read of the ring; of a copy of half of it; and of P, a matmul beyond any ridge."""
+    memory, numbers = inputs.memory, inputs.memory.view(torch.float32)
+    half, n = len(memory) // 2, min(2048 if machine.kind == "cpu" else 8192, math.isqrt(len(memory) // 2))
+    a, b, y = inputs.take(n, n), inputs.take(n, n), memory.new_empty(n, n)
+    loads: dict[str, tuple[str, int, Step]] = {
+        "B": ("sum", memory.nbytes, lambda: numbers.sum()),
+        "copy": ("copy_", memory[:half].nbytes, lambda: memory[-half:].copy_(memory[:half])),
+        "P": ("mm", n, lambda: torch.mm(a, b, out=y)),
+    }
+    return {name: (method, size, lap_for(machine, step)) for name, (method, size, step) in loads.items()}
 
-# --- The two roofs ---------------------------------------------------------
-
-@dataclass(frozen=True)
-class Load:
-    """What a roof is measured with: a lap of this method, at this size."""
-
-    method: str
-    size: int
-    lap: Lap
-
-
-def copy_load(machine: Machine, nbytes: int, note: Note) -> Load:
-    """B: a large copy."""
-    def build(size: int) -> tuple[torch.Tensor, torch.Tensor]:
-        claim(machine, 2 * size)
-        source = torch.ones(size // 4, dtype=torch.float32, device=machine.kind)
-        return source, torch.zeros_like(source)
-
-    source, target = fit(build, nbytes, "bytes to copy", note)
-    return Load("copy_", source.nbytes, lap_for(machine, lambda: target.copy_(source)))
-
-
-def matmul_load(machine: Machine, dtype: str, n: int, note: Note) -> Load:
-    """P: a square matmul, its intensity far beyond any ridge."""
-    def build(n: int) -> list[torch.Tensor]:
-        return [random(machine, dtype, n, n) for _ in range(3)]
-
-    a, b, y = fit(build, n, "rows of the large matmul", note)
-    return Load("mm", len(a), lap_for(machine, lambda: torch.mm(a, b, out=y)))
-
-
-def roof_loads(machine: Machine, dtype: str, note: Note) -> dict[str, Load]:
-    """What measures B and P: too large for the caches, and not too slow."""
-    copied, n = GIGA, 8192
-    if machine.kind == "cpu":
-        copied, n = min(GIGA, max(256 * MB, 2 * machine.cache)), 2048
-    return {"B": copy_load(machine, copied, note), "P": matmul_load(machine, dtype, n, note)}
-
-
-# --- The operators ---------------------------------------------------------
 
 @dataclass(frozen=True)
 class Point:
     """One operator at one size, as timed."""
-
     series: str
     size: int  # M of a GEMM, S of attention
     timing: Timing
 
 
-# --8<-- [start:rotate]
-def rotation_bytes(machine: Machine) -> int:
-    """What to rotate over, so that no weight is still cached at its turn."""
-    least = 256 * MB if machine.kind == "cpu" else GIGA
-    return max(least, 4 * machine.cache)
-
-
-def weight_copies(machine: Machine, dtype: str, K: int, N: int,
-                  nbytes: int, note: Callable[[str], None]) -> torch.Tensor:
-    """Equal weights W[copies, K, N], more than `nbytes` in all."""
-    weight = random(machine, dtype, N, K)  # as nn.Linear keeps it
-    copies = nbytes // weight.nbytes + 1
-
-    def build(n: int) -> torch.Tensor:
-        claim(machine, n * weight.nbytes)
-        return weight.repeat(n, 1, 1)
-
-    weights = fit(build, copies, "weights", note)
-    return weights.transpose(1, 2)
-# --8<-- [end:rotate]
-
-
 # --8<-- [start:sweep]
-def sweep(machine: Machine, weights: torch.Tensor, grid: tuple[int, ...],
-          budget: float) -> Iterator[Point]:
-    """Y[M, N] = X[M, K] @ W[K, N] at each M, by rotation and with one W."""
-    copies, K, N = weights.shape
-    rings = {"gemm-rotated": cycle(weights),  # goes on from M to M
-             "gemm-reused": cycle(weights[:1])}
+def sweep(machine: Machine, inputs: Ring, outputs: Ring, K: int, N: int,
+          grid: tuple[int, ...], budget: float) -> Iterator[Point]:
+    """Y[M, N] = X[M, K] @ W[K, N] at each M, by rotation and with one set."""
     for M in grid:
-        X, Y = weights.new_empty(M, K).normal_(), weights.new_empty(M, N)
-        for series, ring in rings.items():
-            lap = lap_for(machine, matmul(X, ring, Y), copies)
-            yield Point(series, M, measure(lap, budget))
+        ring = operands(inputs, outputs, M, K, N)
+        turn = len(inputs.memory) // (M * K + K * N)
+        series = {"gemm-rotated": ring, "gemm-reused": repeat(next(ring))}
+        for name, sets in series.items():
+            lap = lap_for(machine, matmul(sets), turn)
+            yield Point(name, M, measure(lap, budget))
+
+
+def matmul(sets: Iterator[Operands]) -> Step:
+    """One call: the next X, W and Y."""
+    def step() -> torch.Tensor:
+        X, W, Y = next(sets)
+        return torch.mm(X, W, out=Y)
+    return step
 # --8<-- [end:sweep]
 
 
-def matmul(X: torch.Tensor, ring: Iterator[torch.Tensor], Y: torch.Tensor) -> Step:
-    """One call: the next weight of the ring."""
-    return lambda: torch.mm(X, next(ring), out=Y)
+def int8_sweep(machine: Machine, inputs: Ring, K: int, N: int,
+               grid: tuple[int, ...], budget: float) -> Iterator[Point]:
+    """The same layer with weights of one byte, and a scale for each of its N outputs."""
+    words = K * N // inputs.memory.itemsize
+    scales, mm = inputs.memory.new_full((N,), 2**-7), torch._weight_int8pack_mm
+
+    def step(M: int) -> object:
+        return mm(inputs.take(M, K), inputs.take(words).view(torch.int8).view(N, K), scales)
+
+    if K % 64 or N % 64:  # an odd K crashes PyTorch's CPU kernel
+        raise RuntimeError("K and N must be multiples of 64")
+    for M in grid:
+        lap = lap_for(machine, partial(step, M), len(inputs.memory) // (words + M * K))
+        yield Point("gemm-int8", M, measure(lap, budget))
 
 
-# --8<-- [start:decode]
-def decode(machine: Machine, memory: torch.Tensor, contexts: tuple[int, ...],
-           batch: int, budget: float) -> Iterator[Point]:
-    """One new token per sequence attends to S cached ones: S cancels in I."""
+# --8<-- [start:attention]
+def attention(machine: Machine, inputs: Ring, series: str, L: int, S: int,
+              batch: int, budget: float) -> Iterator[Point]:
+    """L new tokens of each sequence attend to S cached ones, without mask."""
     n_q, n_kv, d = HEADS
-    Q = memory.new_empty(batch, n_q, 1, d).normal_()
-    for S in contexts:
-        shape = 2, batch, n_kv, S, d  # K and V
-        count = memory.numel() // math.prod(shape)
-        if not count:  # where memory was short
-            continue
-        caches = memory[: count * math.prod(shape)].view(count, *shape)
-        lap = lap_for(machine, attend(machine, Q, cycle(caches)), count)
-        yield Point("attention-decode", S, measure(lap, budget))
-# --8<-- [end:decode]
-
-
-def attend(machine: Machine, Q: torch.Tensor, ring: Iterator[torch.Tensor]) -> Step:
-    """One call: the next KV cache of the ring.
-
-    A fused GPU kernel reads a KV head once for the query heads that share it; the CPU's reads it again for each.
-    There the sharing heads go in as so many queries of one head: the same sums, from one reading.
-    """
-    sdpa = torch.nn.functional.scaled_dot_product_attention
-    if machine.kind == "cpu":
-        batch, (n_q, n_kv, d) = len(Q), HEADS
-        Q = Q.view(batch, n_kv, n_q // n_kv, d)
+    shapes = ((batch, n_q, L, d), *[(batch, n_kv, S, d)] * 2)  # Q, K, V
+    turn = len(inputs.memory) // sum(map(math.prod, shapes))
+    sdpa, scores = torch.nn.functional.scaled_dot_product_attention, None
+    if series == "attention-naive":
+        claim(machine, 2 * batch * n_q * L * S * inputs.memory.itemsize)
+        scores = inputs.memory.new_ones(2, batch * n_kv, n_q // n_kv * L, S)
 
     def step() -> torch.Tensor:
-        K, V = next(ring)
-        return sdpa(Q, K, V, enable_gqa=True)
-    return step
+        Q, K, V = (inputs.take(*shape) for shape in shapes)
+        if scores is None and machine.kind != "cpu":
+            return sdpa(Q, K, V, enable_gqa=True)
+        Q = Q.view(batch, n_kv, -1, d)  # the heads that share K and V
+        return sdpa(Q, K, V) if scores is None else naive(Q, K, V, *scores)
+
+    if turn:  # else memory was short
+        yield Point(series, S, measure(lap_for(machine, step, turn), budget))
+
+
+def naive(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor,
+          scores: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """Three kernels: scores written, read, their softmax written, read."""
+    Q, K, V = (part.flatten(0, 1) for part in (Q, K, V))
+    torch.baddbmm(Q.new_empty(1), Q, K.mT, beta=0,
+                  alpha=Q.shape[-1] ** -0.5, out=scores)
+    torch.softmax(scores, -1, out=weights)
+    return torch.bmm(weights, V)
+# --8<-- [end:attention]
 
 
 # --- A run -----------------------------------------------------------------
@@ -385,14 +421,15 @@ def attend(machine: Machine, Q: torch.Tensor, ring: Iterator[torch.Tensor]) -> S
 @dataclass
 class Run:
     """What was asked, and what has been measured so far."""
-
     machine: Machine
     dtype: str
     shape: tuple[int, int]
     command: str
     date: str = field(default_factory=lambda: f"{datetime.now(UTC):%FT%TZ}")
-    copies: int = 0  # of the weight, in rotation
+    ring: int = 0  # bytes to rotate over
+    loaded: dict[str, str | None] | None = None  # clocks and so on, at work
     roofs: dict[str, Roof] = field(default_factory=dict)
+    laps: dict[str, list[float]] = field(default_factory=dict)  # of the roofs
     points: list[Point] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     complete: bool = False
@@ -408,45 +445,52 @@ class Run:
         print(f"note: {text}", file=sys.stderr)
         self.notes.append(text)
 
-    def raise_roof(self, name: str, load: Load, budget: float) -> None:
-        """Measure a roof, and keep it if it is the highest yet."""
-        roof = Roof(load.method, load.size, measure(load.lap, budget))
-        if name not in self.roofs or roof.rate > self.roofs[name].rate:
-            self.roofs[name] = roof
+    def measure_roof(self, name: str, method: str, size: int, lap: Lap, budget: float) -> None:
+        """A round of laps, beside those of earlier rounds."""
+        self.roofs[name] = Roof(method, size, measure(lap, budget, self.laps.setdefault(name, [])))
+
+    def keep(self, points: Iterator[Point]) -> None:
+        """Each point as soon as it is measured."""
+        for point in points:
+            self.points.append(point)
+            progress(f"{point.series} {point.size}")
 
 
 def run_lab(run: Run, quick: bool) -> None:
     """Measure everything, leaving each result in `run` as soon as it is in."""
-    machine, note = run.machine, run.note
-    grid, contexts = (QUICK_GRID, CONTEXTS[:3]) if quick else (GRID, CONTEXTS)
-    budget = 0.1 if quick else 0.4
-    progress("memory")
-    loads = roof_loads(machine, run.dtype, note)
+    machine, budget = run.machine, 0.1 if quick else 0.4
+    grid, contexts, prompts = (QUICK_GRID, CONTEXTS[:3], PROMPTS[:2]) if quick else (GRID, CONTEXTS, PROMPTS)
+    inputs, outputs = rings(machine, run.dtype, run.shape, grid[-1], run.note)
+    run.ring = inputs.memory.nbytes
+    loads = roof_loads(machine, inputs)
 
     def roofs() -> None:  # again and again: a busy machine has its moments
         for name, load in loads.items():
-            progress(f"{name}: {load.method}")
-            run.raise_roof(name, load, budget)
+            progress(name)
+            run.measure_roof(name, *load, budget)
+
+    def attend(series: str, batch: int, *sizes: tuple[int, int]) -> Iterator[Point]:
+        for L, S in sizes:
+            yield from attention(machine, inputs, series, L, S, batch, budget)
 
     roofs()
-    progress("weights")
-    weights = weight_copies(machine, run.dtype, *run.shape, rotation_bytes(machine), note)
-    run.copies = len(weights)
-    for point in sweep(machine, weights, grid, budget):
-        run.points.append(point)
-        progress(f"GEMM M = {point.size} / {grid[-1]}")
+    run.keep(sweep(machine, inputs, outputs, *run.shape, grid, budget))
     roofs()
-    memory = weights.transpose(1, 2).flatten()
-    for point in decode(machine, memory, contexts, run.batch, budget):
-        run.points.append(point)
-        progress(f"attention S = {point.size} / {contexts[-1]}")
+    run.keep(attend("attention-decode", run.batch, *((1, S) for S in contexts)))
+    further = {name: attend(name, 1, *((S, S) for S in prompts)) for name in ("attention-fused", "attention-naive")}
+    further["gemm-int8"] = int8_sweep(machine, inputs, *run.shape, INT8_GRID, budget)
+    for name, points in further.items():
+        try:
+            run.keep(points)
+        except RuntimeError as error:
+            run.note(f"{name}: skipped: {str(error).splitlines()[0]}")
     roofs()
+    run.loaded = nvidia_state(loads["P"][-1]) if machine.idle else None
     run.complete = True
 
 
 def as_json(run: Run) -> dict[str, Any]:
     """The run as data: what was asked, where, and what was timed; the calculator says the rest."""
-    K, N = run.shape
     series: dict[str, list[dict[str, Any]]] = {}
     for point in run.points:
         series.setdefault(point.series, []).append({"size": point.size, "seconds": asdict(point.timing)})
@@ -454,11 +498,11 @@ def as_json(run: Run) -> dict[str, Any]:
         "schema": SCHEMA, "complete": run.complete,
         "provenance": {
             "program": "snippets/gpu_lab.py", "command": run.command, "date": run.date,
-            "machine": asdict(run.machine), "torch": torch.__version__, "python": platform.python_version(),
-            "system": f"{platform.system()} {platform.machine()}", "notes": run.notes,
-        },
-        "dtype": run.dtype,
-        "gemm": {"K": K, "N": N, "copies": run.copies},
+            "machine": asdict(run.machine) | {"loaded": run.loaded}, "torch": torch.__version__,
+            "python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}",
+            "notes": run.notes},
+        "dtype": run.dtype, "ring": run.ring,
+        "gemm": dict(zip("KN", run.shape, strict=True)),
         "attention": dict(zip(("n_q", "n_kv", "head_dim"), HEADS, strict=True)) | {"batch": run.batch},
         "roofs": {name: {"method": roof.method, "size": roof.size, "seconds": asdict(roof.timing)}
                   for name, roof in run.roofs.items()},
@@ -493,10 +537,11 @@ def shape(text: str) -> tuple[int, int]:
     try:
         K, N = (int(part) for part in text.split(","))
         check_whole(K=K, N=N)
-        if max(K, N) > 2**20:
+        if max(K, N) > 2**20 or K * N < 2**16:  # fewer, and the ring takes too many calls to turn
             raise ValueError
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r}: one of {', '.join(SHAPES)}, or K,N (up to 2^20)") from None
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: one of {', '.join(SHAPES)}, or K,N (each at most 2^20, K*N at least 2^16)") from None
     return K, N
 
 
@@ -523,7 +568,7 @@ def save(data: dict[str, Any], results: Path | None, plot: Path | None) -> None:
     """The JSON file and the plot, where they were asked for."""
     if results:
         results.write_text(json.dumps(data, indent=1) + "\n")
-    if plot and {"B", "P"} <= data["roofs"].keys():
+    if plot and data["roofs"].keys() >= set(ROOFS):
         figure = import_module("roofline_calc.figure")
         plot.write_text(figure.measured_svg(results_of(data), figure.SYMBOLS), encoding="utf-8")
 
@@ -533,7 +578,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
                     formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--quick", action="store_true", help="fewer points: under 20 s on 2 CPU cores")
-    add("--device", choices=KINDS, help="cuda is ROCm too; else the first there is")
+    add("--device", help=f"{', '.join(KINDS)}; cuda is ROCm too, cuda:1 the second; else the first there is")
     add("--dtype", choices=DTYPES, default="bf16")
     add("--shape", type=shape, default="q", help=f"{', '.join(SHAPES)}, or K,N (default: q)")
     add("--json", type=new_file, metavar="FILE", help="write the results, with their provenance")

@@ -27,11 +27,12 @@ def timing(seconds: float, spread: float = 0.0) -> gpu_lab.Timing:
 
 
 def fake_run(B: float = 100e9, P: float = 1e12) -> gpu_lab.Run:
-    """A run with known roofs, as if measured in one second."""
+    """A run with known roofs; a copy gets 0.8 of B."""
     run = gpu_lab.Run(MACHINE, "bfloat16", (3584, 3584), "python snippets/gpu_lab.py")
-    run.copies = 11
+    run.ring = 2**30
     run.roofs = {
-        "B": gpu_lab.Roof("copy_", 500_000, timing(2 * 500_000 / B)),
+        "B": gpu_lab.Roof("sum", 1_000_000, timing(1_000_000 / B)),
+        "copy": gpu_lab.Roof("copy_", 400_000, timing(2 * 400_000 / (0.8 * B))),
         "P": gpu_lab.Roof("mm", 100, timing(2 * 100**3 / P)),
     }
     return run
@@ -47,25 +48,26 @@ def judged(run: gpu_lab.Run) -> Results:
     return results_of(gpu_lab.as_json(run))
 
 
+SERIES = {"gemm-rotated", "gemm-reused", "gemm-int8", "attention-decode", "attention-fused", "attention-naive"}
 SECONDS = {"median", "q1", "q3", "best", "laps"}
 
 
 def check_schema(data: dict[str, Any]) -> None:
     """What a reader of results files may rely on: sizes, seconds and provenance, and nothing that follows from them."""
-    assert set(data) == {"schema", "complete", "provenance", "dtype", "gemm", "attention", "roofs", "series"}
-    assert data["schema"] == 2
+    assert set(data) == {"schema", "complete", "provenance", "dtype", "ring", "gemm", "attention", "roofs", "series"}
+    assert data["schema"] == 3
     assert isinstance(data["complete"], bool)
     assert set(data["provenance"]) == {"program", "command", "date", "machine", "torch", "python", "system", "notes"}
-    assert set(data["provenance"]["machine"]) == {"kind", "name", "cache", "cache_source", "driver"}
+    assert set(data["provenance"]["machine"]) == {"kind", "name", "cache", "cache_source", "driver", "idle", "loaded"}
     assert data["provenance"]["date"].endswith("Z")
     assert data["dtype"] in gpu_lab.DTYPES.values()
-    assert set(data["gemm"]) == {"K", "N", "copies"}
+    assert set(data["gemm"]) == {"K", "N"}
     assert data["attention"] == {"n_q": 28, "n_kv": 4, "head_dim": 128, "batch": 8}
     for roof in data["roofs"].values():
         assert set(roof) == {"method", "size", "seconds"}
         assert set(roof["seconds"]) == SECONDS
     for series, points in data["series"].items():
-        assert series in {"gemm-rotated", "gemm-reused", "attention-decode"}
+        assert series in SERIES
         assert [point["size"] for point in points] == sorted(point["size"] for point in points)
         for point in points:
             assert set(point) == {"size", "seconds"}

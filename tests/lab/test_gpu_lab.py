@@ -3,9 +3,11 @@
 Nothing here asserts an absolute figure: machines differ, and this one may be busy.
 """
 
+import math
 from contextlib import nullcontext
 from dataclasses import replace
-from itertools import count, cycle
+from itertools import count
+from types import SimpleNamespace
 
 import pytest
 from lab_fakes import MACHINE, Clock, fake_run, timing
@@ -68,37 +70,78 @@ def test_laps_go_on_until_the_budget_is_spent():
 
 def test_on_a_cpu_every_call_is_timed_alone():
     calls = count()
-    gpu_lab.lap_for(MACHINE, lambda: next(calls), ring=49)()
+    gpu_lab.lap_for(MACHINE, lambda: next(calls), turn=49)()
     assert next(calls) == 1
 
 
-def test_a_cuda_graph_holds_all_the_calls_and_its_events_count_milliseconds(monkeypatch):
-    """A fake GPU of 2 ms a call; the host's clock plays no part."""
-    gpu, host = Clock(), []
+class FakeGPU:
+    """A device that works through its stream behind the host; `launch` is what a graph costs the host, in seconds."""
 
-    class Graph:
-        def replay(self) -> None:
-            gpu.work(0.002 * len(host))
+    def __init__(self, launch: float, call: float) -> None:
+        self.host, self.free, self.launch, self.call = 0.0, 0.0, launch, call
+        self.captured = self.slept = 0
 
-    class Event:
-        def __init__(self, enable_timing: bool) -> None:
-            assert enable_timing
+    def enqueue(self, seconds: float) -> float:
+        """When the device is done with it."""
+        self.free = max(self.free, self.host) + seconds
+        return self.free
 
-        def record(self) -> None:
-            self.at = gpu.now
+    def put_in(self, monkeypatch) -> None:
+        gpu = self
 
-        def synchronize(self) -> None: ...
+        class Graph:
+            def replay(self) -> None:
+                gpu.host += gpu.launch
+                gpu.enqueue(gpu.call * gpu.captured)
 
-        def elapsed_time(self, end: "Event") -> float:
-            return 1e3 * (end.at - self.at)
+        class Event:
+            def __init__(self, enable_timing: bool) -> None:
+                assert enable_timing
 
-    monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
-    monkeypatch.setattr(torch.cuda, "graph", lambda graph: nullcontext())
-    monkeypatch.setattr(torch.cuda, "Event", Event)
-    lap = gpu_lab.graph_lap(lambda: host.append("call"), 11)
-    assert len(host) == 11
-    assert [lap(), lap()] == pytest.approx([0.002, 0.002])
-    assert len(host) == 11  # captured once, replayed since
+            def record(self) -> None:
+                self.at = gpu.enqueue(0)
+
+            def query(self) -> bool:
+                return self.at <= gpu.host
+
+            def synchronize(self) -> None:
+                gpu.host = max(gpu.host, self.at)
+
+            def elapsed_time(self, end: "Event") -> float:
+                return 1e3 * (end.at - self.at)
+
+        def sleep(cycles: int) -> None:
+            gpu.slept += 1
+            gpu.enqueue(cycles / 2e9)
+
+        monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
+        monkeypatch.setattr(torch.cuda, "graph", lambda graph: nullcontext())
+        monkeypatch.setattr(torch.cuda, "Event", Event)
+        monkeypatch.setattr(torch.cuda, "_sleep", sleep)
+
+    def step(self) -> None:
+        self.captured += 1
+
+
+@pytest.mark.parametrize("launch", [0.0, 20e-6, 300e-6, 30e-3])
+def test_the_launch_is_outside_the_lap(launch, monkeypatch):
+    """The host takes up to 30 ms to launch 11 calls of 2 us: what is timed are the calls."""
+    gpu = FakeGPU(launch, call=2e-6)
+    gpu.put_in(monkeypatch)
+    lap = gpu_lab.graph_lap(gpu.step, 11)
+    assert [lap(), lap()] == pytest.approx([2e-6, 2e-6])
+    assert gpu.captured == 11  # once, replayed since
+    before = gpu.slept
+    lap()
+    assert gpu.slept == before + 1  # it remembers how long to sleep
+
+
+def test_where_a_launch_waits_for_the_gpu_a_lap_still_ends(monkeypatch):
+    """CUDA_LAUNCH_BLOCKING=1: no sleep is long enough."""
+    gpu = FakeGPU(launch=2e-3, call=2e-6)
+    gpu.put_in(monkeypatch)
+    monkeypatch.setattr(torch.cuda, "_sleep", lambda cycles: None)
+    assert gpu_lab.graph_lap(gpu.step, 10)() == pytest.approx((2e-3 + 10 * 2e-6) / 10)
 
 
 def test_an_accelerator_is_timed_over_whole_rotations(monkeypatch):
@@ -113,116 +156,287 @@ def test_an_accelerator_is_timed_over_whole_rotations(monkeypatch):
         return real(step, calls, sync, clock=lambda: next(ticks) * 1e-4)  # 100 us a call
 
     monkeypatch.setattr(gpu_lab, "stopwatch", stopwatch)
-    gpu_lab.lap_for(replace(MACHINE, kind="mps"), lambda: None, ring=11)
-    gpu_lab.lap_for(replace(MACHINE, kind="mps"), lambda: None, ring=400)
+    gpu_lab.lap_for(replace(MACHINE, kind="mps"), lambda: None, turn=11)
+    gpu_lab.lap_for(replace(MACHINE, kind="mps"), lambda: None, turn=400)
     assert asked == [1, 55, 1, 400]
 
 
 # Bytes
 
 
-def test_a_copy_counts_each_byte_twice():
-    load = gpu_lab.copy_load(MACHINE, 4000, note=pytest.fail)
-    assert gpu_lab.Roof(load.method, load.size, timing(1)).work == 2 * 4000
+def ring(numbers: int, size: float = 1.0) -> gpu_lab.Ring:
+    return gpu_lab.Ring(torch.full((numbers,), size))
 
 
-def test_the_peak_counts_what_the_calculator_counts():
-    load = gpu_lab.matmul_load(MACHINE, "float32", 8, note=pytest.fail)
-    assert gpu_lab.Roof(load.method, load.size, timing(1)).work == gemm(8, 8, 8).flops == 2 * 8**3
+def test_a_read_counts_each_byte_once_a_copy_twice_and_a_matmul_what_the_calculator_counts():
+    loads = gpu_lab.roof_loads(MACHINE, ring(2 * 8 * 8 + 1))
+    work = {name: gpu_lab.Roof(method, size, timing(1)).work for name, (method, size, _) in loads.items()}
+    assert work == {"B": 129 * 4, "copy": 2 * 64 * 4, "P": gemm(8, 8, 8).flops}
 
 
-def test_a_roof_is_its_best_moment(monkeypatch):
-    run, seconds = fake_run(), iter([2.0, 4.0, 1.0])
-    monkeypatch.setattr(gpu_lab, "measure", lambda lap, budget: timing(next(seconds)))
+def test_the_roofs_do_what_they_are_said_to_do(monkeypatch):
+    """A sum reads all the ring; a copy moves its first half to its second."""
+    steps = []
+    monkeypatch.setattr(gpu_lab, "lap_for", lambda machine, step: steps.append(step))
+    numbers = ring(2 * 8 * 8)
+    numbers.memory.copy_(torch.arange(128.0))
+    gpu_lab.roof_loads(MACHINE, numbers)
+    assert steps[0]() == sum(range(128))
+    steps[1]()
+    assert numbers.memory.tolist() == [*range(64), *range(64)]
+
+
+def test_a_roof_is_the_best_and_its_median_that_of_every_round():
+    """Cool rounds and hot ones alike, as a point's laps are."""
+    run, seconds, clock = fake_run(), iter([9, 9, *[2.0] * 5, 9, 9, *[4.0] * 5, 9, 9, *[1.0] * 5]), Clock()
+
+    def lap() -> float:
+        clock.work(100)
+        return float(next(seconds))
+
     run.roofs.clear()
-    rates = []
     for _ in range(3):
-        run.raise_roof("B", gpu_lab.Load("copy_", 50, lambda: 0), 0)
-        rates.append(run.roofs["B"].rate)
-    assert rates == [50, 50, 100]
+        run.roofs["B"] = gpu_lab.Roof("sum", 100, gpu_lab.measure(lap, 500, run.laps.setdefault("B", []), clock))
+    assert (run.roofs["B"].rate, run.roofs["B"].typical, run.roofs["B"].timing.laps) == (100, 50, 15)
 
 
 @pytest.mark.parametrize(("kind", "cache", "least"), [
     ("cpu", 2**20, 256e6), ("cpu", 300 * 2**20, 4 * 300 * 2**20),
-    ("cuda", 72 * 2**20, 1e9), ("cuda", 2**30, 4 * 2**30),
+    ("cuda", 72 * 2**20, 2e9), ("cuda", 2**30, 4 * 2**30),
 ])
 def test_rotation_exceeds_the_cache_four_times_and_256_mb(kind, cache, least):
     assert gpu_lab.rotation_bytes(replace(MACHINE, kind=kind, cache=cache)) == least
 
 
-@pytest.mark.parametrize("nbytes", [1, 8 * 16 * 4 - 1, 8 * 16 * 4, 10_000])
-def test_the_copies_exceed_what_was_asked(nbytes):
-    weights = gpu_lab.weight_copies(MACHINE, "float32", 8, 16, nbytes, note=pytest.fail)
-    assert weights.shape[1:] == (8, 16)
-    assert weights.nbytes > nbytes
-    assert weights.nbytes - nbytes <= 8 * 16 * 4
-    assert all(torch.equal(weight, weights[0]) for weight in weights)
+@pytest.mark.parametrize("shape", [(64, 64), (512, 64), (64, 512)])
+@pytest.mark.parametrize("kernel", ["rotated", "int8", "decode", "naive"])
+def test_no_operand_is_still_in_the_cache_at_its_turn(kernel, shape, monkeypatch):
+    """Between two uses of a byte, of X, W, Y, Q, K or V, the caches have been filled over and over with others.
 
-
-def test_rotation_touches_every_copy_before_it_uses_one_again(monkeypatch):
-    """...and goes on where it was when M changes, or a short series would find its weights still cached."""
-    used: dict[str, list[int]] = {"gemm-rotated": [], "gemm-reused": []}
-    into = iter(["gemm-rotated", "gemm-reused"] * 2)
-    series = ""
-
-    def matmul(x, weight, out):
-        used[series].append(weight.data_ptr())
+    From one M to the next as well, or a short series would find its operands still cached.
+    """
+    cache, touched, measured = 2**14, [], count()
+    monkeypatch.setattr(gpu_lab, "rotation_bytes", lambda machine: 4 * cache)
+    monkeypatch.setattr(gpu_lab, "HEADS", (4, 2, 8))
 
     def measure(lap, budget):
-        nonlocal series
-        series = next(into)
-        for _ in range(3):
+        if kernel != "rotated" or next(measured) % 2 == 0:  # the other half are with one set
+            for _ in range(150):
+                lap()
+        return timing(1)
+
+    def touch(*operands, out=None, **_):
+        parts = operands[:2] if kernel == "int8" else operands[:3]  # not the scales, not the scores
+        touched.extend((part.data_ptr(), part.nbytes) for part in (*parts, *([] if out is None else [out])))
+        return torch.zeros(1)
+
+    inputs, outputs = small_rings(shape, monkeypatch)
+    monkeypatch.setattr(gpu_lab, "measure", measure)
+    for owner, name in ((torch, "mm"), (torch, "_weight_int8pack_mm"), (gpu_lab, "naive"),
+                        (torch.nn.functional, "scaled_dot_product_attention")):
+        monkeypatch.setattr(owner, name, touch)
+    if kernel == "rotated":
+        points = gpu_lab.sweep(MACHINE, inputs, outputs, *shape, (1, 5, 16), 0)
+    elif kernel == "int8":
+        points = gpu_lab.int8_sweep(MACHINE, inputs, *shape, (1, 5, 16), 0)
+    else:
+        series, L = ("attention-decode", 1) if kernel == "decode" else ("attention-naive", 16)
+        points = (point for S in (16, 32) for point in gpu_lab.attention(MACHINE, inputs, series, L, S, 2, 0))
+    assert list(points)
+    last, passed = {}, 0
+    for start, size in touched:
+        for line in range(start // 64, (start + size) // 64):
+            assert passed - last.get(line, -4 * cache) > 2 * cache, "still cached"
+            last[line] = passed
+        passed += size
+
+
+def small_rings(shape: tuple[int, int], monkeypatch) -> tuple[gpu_lab.Ring, gpu_lab.Ring]:
+    """Rings for a layer of up to 16 tokens, no larger than asked: the program's grow by pieces of 16 MB."""
+    empty = torch.empty
+    monkeypatch.setattr(torch, "empty", lambda size, **how: empty(64, **how))
+    made = gpu_lab.rings(MACHINE, "float32", shape, 16, pytest.fail)
+    monkeypatch.setattr(torch, "empty", empty)
+    return made
+
+
+def test_the_reused_set_is_one_and_the_same(monkeypatch):
+    used: dict[str, set[tuple[int, ...]]] = {}
+    series = iter(["gemm-rotated", "gemm-reused"] * 2)
+
+    def measure(lap, budget):
+        seen = used.setdefault(next(series), set())
+        monkeypatch.setattr(torch, "mm", lambda X, W, out: seen.add((X.data_ptr(), W.data_ptr(), out.data_ptr())))
+        for _ in range(5):
             lap()
         return timing(1)
 
-    monkeypatch.setattr(torch, "mm", matmul)
     monkeypatch.setattr(gpu_lab, "measure", measure)
-    weights = torch.zeros(6, 4, 4)
-    points = list(gpu_lab.sweep(MACHINE, weights, (1, 2), 0))
+    points = list(gpu_lab.sweep(MACHINE, ring(5000), ring(5000), 16, 16, (1, 2), 0))
     assert [(point.series, point.size) for point in points] == [
         ("gemm-rotated", 1), ("gemm-reused", 1), ("gemm-rotated", 2), ("gemm-reused", 2)]
-    assert used["gemm-rotated"] == [weight.data_ptr() for weight in weights]
-    assert set(used["gemm-reused"]) == {weights[0].data_ptr()}
+    assert {name: len(seen) for name, seen in used.items()} == {"gemm-rotated": 10, "gemm-reused": 2}
+
+
+def test_an_accelerator_turns_the_whole_ring_in_a_lap(monkeypatch):
+    """However small the layer and however many its tokens."""
+    turns = []
+    monkeypatch.setattr(gpu_lab, "lap_for", lambda machine, step, turn: turns.append(turn))
+    monkeypatch.setattr(gpu_lab, "measure", lambda lap, budget: timing(1))
+    list(gpu_lab.sweep(MACHINE, ring(10_000), ring(10_000), 16, 32, (1, 4), 0))
+    assert turns == [10_000 // (16 * 32 + M * 16) for M in (1, 1, 4, 4)]
+
+
+@pytest.mark.parametrize("name", gpu_lab.SHAPES)
+def test_the_smallest_layer_that_is_taken_keeps_a_graph_short(name):
+    """A turn of the ring is a graph: --shape 16,16 would ask for millions of calls, 65536 weights for thousands."""
+    ring_bytes = gpu_lab.rotation_bytes(replace(MACHINE, kind="cuda", cache=256 * 2**20))
+    assert ring_bytes / (2 * 2**16) < 20_000
+    assert ring_bytes / (2 * math.prod(gpu_lab.SHAPES[name])) < 1000
 
 
 def test_the_matmul_is_the_linear_layer_of_the_model():
-    x, weights = torch.randn(3, 8), gpu_lab.weight_copies(MACHINE, "float32", 8, 16, 600, note=pytest.fail)
-    y = torch.empty(3, 16)
-    gpu_lab.matmul(x, cycle(weights), y)()
-    torch.testing.assert_close(y, torch.nn.functional.linear(x, weights[1].T))
+    inputs, outputs = gpu_lab.Ring(torch.randn(1000)), ring(100)
+    x, weight, y = next(gpu_lab.operands(inputs, outputs, 3, 8, 16))
+    layer = torch.nn.Linear(8, 16, bias=False)
+    assert layer.weight.shape == weight.T.shape
+    assert weight.T.is_contiguous()
+    assert gpu_lab.matmul(iter([(x, weight, y)]))() is y
+    torch.testing.assert_close(y, torch.nn.functional.linear(x, weight.T))
 
 
-def test_grouped_heads_as_queries_are_the_same_attention():
+@pytest.mark.parametrize(("kind", "series"), [
+    ("cpu", "attention-decode"), ("cuda", "attention-decode"), ("cpu", "attention-naive"), ("cuda", "attention-fused")])
+def test_every_kernel_computes_the_same_attention(kind, series, monkeypatch):
+    """With heads that share K and V taken as so many queries of one, too."""
     n_q, n_kv, d = gpu_lab.HEADS
-    Q, cache = torch.randn(2, n_q, 1, d), torch.randn(2, 2, n_kv, 5, d)
-    folded = gpu_lab.attend(MACHINE, Q, cycle([cache]))()
-    grouped = gpu_lab.attend(replace(MACHINE, kind="cuda"), Q, cycle([cache]))()
-    torch.testing.assert_close(folded.reshape(grouped.shape), grouped)
+    L, S = (1, 5) if series == "attention-decode" else (5, 5)
+    numbers, steps = torch.randn(100_000), []
+    monkeypatch.setattr(gpu_lab, "lap_for", lambda machine, step, turn: steps.append(step))
+    monkeypatch.setattr(gpu_lab, "measure", lambda lap, budget: timing(1))
+    inputs = gpu_lab.Ring(numbers)
+    list(gpu_lab.attention(replace(MACHINE, kind=kind), inputs, series, L, S, 2, 0))
+    inputs = gpu_lab.Ring(numbers)
+    q, k, v = inputs.take(2, n_q, L, d), inputs.take(2, n_kv, S, d), inputs.take(2, n_kv, S, d)
+    k, v = (part.repeat_interleave(n_q // n_kv, dim=1) for part in (k, v))
+    expected = torch.softmax(q @ k.mT / d**0.5, -1) @ v
+    torch.testing.assert_close(steps[0]().reshape(expected.shape), expected)
 
 
-def test_a_decode_call_touches_the_bytes_that_the_calculator_counts(monkeypatch):
-    """Q and O of one token, K and V of S, for each of three sequences."""
-    touched: list[int] = []
-    real = gpu_lab.attend
-
-    def attend(machine, Q, ring):
-        touched.append(2 * Q.nbytes + next(ring).nbytes)
-        return real(machine, Q, ring)
-
-    monkeypatch.setattr(gpu_lab, "attend", attend)
-    monkeypatch.setattr(gpu_lab, "measure", lambda lap, budget: timing(lap() + 1))
-    memory = torch.zeros(4 * 2 * 3 * QWEN.n_kv * 16 * QWEN.head_dim)
-    points = list(gpu_lab.decode(MACHINE, memory, (16, 64, 10**6), 3, 0))
-    assert [point.size for point in points] == [16, 64]  # a cache that does not fit is left out
-    assert touched == [3 * attention(*gpu_lab.HEADS, L=1, S=S, b_q=4, b_kv=4).bytes for S in (16, 64)]
+@pytest.mark.parametrize(("series", "L"), [("attention-decode", 1), ("attention-fused", 16), ("attention-naive", 16)])
+def test_an_attention_call_touches_the_bytes_that_the_calculator_counts(series, L, monkeypatch):
+    """Q, K, V and O of each of three sequences; the naive kernel's scores besides, in and out twice."""
+    steps, taken, kept = [], [], []
+    take = gpu_lab.Ring.take
+    monkeypatch.setattr(gpu_lab, "lap_for", lambda machine, step, turn: steps.append(step))
+    monkeypatch.setattr(gpu_lab, "measure", lambda lap, budget: timing(1))
+    inputs = ring(3 * 2 * QWEN.n_kv * 16 * QWEN.head_dim * 10)
+    sizes = (16, 10**6) if L == 1 else (16,)
+    points = [point for S in sizes for point in gpu_lab.attention(MACHINE, inputs, series, L, S, 3, 0)]
+    assert [point.size for point in points] == [16]  # a cache that does not fit is left out
+    monkeypatch.setattr(gpu_lab.Ring, "take", lambda self, *shape: taken.append(take(self, *shape)) or taken[-1])
+    real = gpu_lab.naive
+    monkeypatch.setattr(gpu_lab, "naive", lambda Q, K, V, *scores: kept.extend(scores) or real(Q, K, V, *scores))
+    out = steps[0]()
+    moved = sum(part.nbytes for part in taken) + out.nbytes + 2 * sum(part.nbytes for part in kept)
+    passes = 4 if series == "attention-naive" else 0
+    cost = attention(*gpu_lab.HEADS, L=L, S=16, b_q=4, b_kv=4, passes=passes, b_score=4)
+    assert moved == 3 * cost.bytes
 
 
 def test_a_gemm_call_touches_the_bytes_that_the_calculator_counts(monkeypatch):
     touched: list[int] = []
     monkeypatch.setattr(torch, "mm", lambda x, weight, out: touched.append(x.nbytes + weight.nbytes + out.nbytes))
     monkeypatch.setattr(gpu_lab, "measure", lambda lap, budget: timing(lap() + 1))
-    list(gpu_lab.sweep(MACHINE, torch.zeros(6, 4, 8), (1, 2), 0))
+    list(gpu_lab.sweep(MACHINE, ring(1000), ring(1000), 4, 8, (1, 2), 0))
     assert touched == [gemm(M, 4, 8, 4, 4, 4).bytes for M in (1, 1, 2, 2)]
+
+
+def test_an_int8_call_multiplies_by_bytes_and_their_scales(monkeypatch):
+    K, N = 128, 64
+    calls: list[tuple[torch.Tensor, ...]] = []
+    real = torch._weight_int8pack_mm
+    monkeypatch.setattr(torch, "_weight_int8pack_mm", lambda *given: calls.append(given) or real(*given))
+    monkeypatch.setattr(gpu_lab, "measure", lambda lap, budget: timing(lap() + 1))
+    inputs = gpu_lab.Ring(torch.randn(10_000).to(torch.bfloat16))
+    assert [point.size for point in gpu_lab.int8_sweep(MACHINE, inputs, K, N, (2,), 0)] == [2]
+    (X, W, scales), = calls
+    assert (X.shape, W.shape, W.dtype, scales.shape) == ((2, K), (N, K), torch.int8, (N,))
+    torch.testing.assert_close(real(X, W, scales), (X.float() @ W.T.float() * scales).to(X.dtype), rtol=0.02, atol=0.1)
+
+
+@pytest.mark.parametrize("shape", [(128, 33), (63, 128)])
+def test_an_int8_layer_of_no_whole_blocks_is_refused(shape):
+    """PyTorch's CPU kernel would read past the end of the weights."""
+    with pytest.raises(RuntimeError, match="multiples of 64"):
+        list(gpu_lab.int8_sweep(MACHINE, ring(10_000), *shape, (1,), 0))
+
+
+# The machine
+
+SMI = """#!/bin/sh
+echo "$2" >> "{log}"
+{answer}
+"""
+
+
+@pytest.fixture
+def smi(tmp_path, monkeypatch):
+    """A made-up nvidia-smi that runs the given lines."""
+    def answer(lines: str) -> None:
+        tool = tmp_path / "nvidia-smi"
+        tool.write_text(SMI.format(log=tmp_path / "asked", answer=lines))
+        tool.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+        monkeypatch.setattr(torch.cuda, "get_device_properties", lambda: SimpleNamespace(uuid="aaaa-2"))
+    return answer
+
+
+def card(uuid: str, clock: str) -> str:
+    return f"echo 'GPU-{uuid}, 595.58.03, {clock}, 10501 MHz, 450.00 W, 61, [N/A], Disabled'"
+
+
+def test_the_state_is_that_of_our_card_under_load(smi):
+    """Of several the one with our identity, whatever the number that torch gives it."""
+    smi(f"sleep 0.2; {card('aaaa-1', '210 MHz')}; {card('aaaa-2', '2520 MHz')}")
+    laps = count()
+    assert gpu_lab.nvidia_state(lambda: next(laps)) == {
+        "driver_version": "595.58.03", "clocks.sm": "2520 MHz", "clocks.mem": "10501 MHz", "power.limit": "450.00 W",
+        "temperature.gpu": "61", "ecc.mode.current": None, "mig.mode.current": "Disabled"}
+    assert next(laps) > 1
+
+
+def test_one_card_is_ours_by_whatever_name(smi):
+    smi(card("other", "210 MHz"))
+    assert gpu_lab.nvidia_state(lambda: None)["clocks.sm"] == "210 MHz"
+
+
+@pytest.mark.parametrize("lines", ["exit 9", "echo No devices were found", ":", "sleep 5",
+                                   f"{card('a', '1 MHz')}; {card('b', '2 MHz')}"])
+def test_a_state_that_is_not_told_is_none(lines, smi):
+    smi(lines)
+    assert gpu_lab.nvidia_state(lambda: None, timeout=0.3) is None
+
+
+def test_without_nvidia_smi_there_is_no_state(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert gpu_lab.nvidia_state(pytest.fail) is None
+
+
+@pytest.mark.parametrize(("wanted", "index"), [(None, 0), ("cuda", 0), ("cuda:1", 1)])
+def test_a_device_by_its_number(wanted, index, monkeypatch):
+    chosen = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "set_device", chosen.append)
+    monkeypatch.setattr(torch.cuda, "get_device_properties",
+                        lambda at: SimpleNamespace(name=f"card {at}", L2_cache_size=7))
+    monkeypatch.setattr(gpu_lab, "nvidia_state", lambda meanwhile: {"driver_version": "595", "clocks.sm": "1 MHz"})
+    machine = gpu_lab.find_machine(wanted)
+    assert (machine.name, machine.driver, machine.cache, chosen) == (f"card {index}", "595", 7, [index])
+    assert machine.idle["clocks.sm"] == "1 MHz"
+    with pytest.raises(SystemExit):
+        gpu_lab.find_machine("cuda:2")
 
 
 # The nearest thing that works
@@ -244,44 +458,33 @@ def test_emulated_bf16_is_not_native(monkeypatch):
     assert gpu_lab.runs_natively(MACHINE, "float32")
 
 
-def test_too_little_memory_for_all_copies_takes_fewer_and_says_so(monkeypatch):
+def test_too_little_memory_rotates_over_less_and_says_so(monkeypatch):
     notes: list[str] = []
 
     def claim(machine, nbytes):
-        if nbytes > 2000:
-            raise RuntimeError("more memory than there is")
+        if nbytes > 150e6:
+            raise RuntimeError("CUDA out of memory. Tried to allocate")
 
     monkeypatch.setattr(gpu_lab, "claim", claim)
-    weights = gpu_lab.weight_copies(MACHINE, "float32", 8, 16, 8 * 16 * 4 * 11, notes.append)
-    assert len(weights) == 3
-    assert notes == ["out of memory: 6 weights instead", "out of memory: 3 weights instead"]
+    inputs, _ = gpu_lab.rings(MACHINE, "float32", (8, 16), 4, notes.append)
+    assert inputs.memory.nbytes < 150e6
+    asked = 256 * gpu_lab.MB + (4 * 8 + 8 * 16) * 4
+    assert notes == [f"out of memory: {asked // 2} bytes to rotate over instead"]
 
 
-def test_out_of_memory_halves_and_says_so():
-    notes: list[str] = []
+def test_what_never_fits_and_what_is_no_memory_error_is_raised(monkeypatch):
+    def claim(machine, nbytes):
+        raise RuntimeError(reason)
 
-    def build(size: int) -> int:
-        if size > 3:
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate")
-        return size
-
-    assert gpu_lab.fit(build, 12, "weights", notes.append) == 3
-    assert notes == ["out of memory: 6 weights instead", "out of memory: 3 weights instead"]
-
-
-def test_what_never_fits_and_what_is_no_memory_error_is_raised():
-    def build(size: int) -> int:
-        raise RuntimeError("out of memory" if size < 9 else "a bug")
-
-    with pytest.raises(RuntimeError, match="memory"):
-        gpu_lab.fit(build, 4, "weights", lambda text: None)
-    with pytest.raises(RuntimeError, match="a bug"):
-        gpu_lab.fit(build, 9, "weights", pytest.fail)
+    monkeypatch.setattr(gpu_lab, "claim", claim)
+    for reason in ("out of memory", "a bug"):
+        with pytest.raises(RuntimeError, match=reason):
+            gpu_lab.rings(MACHINE, "float32", (4096, 4096), 4, lambda text: None)
 
 
 def test_a_cpu_run_never_claims_more_than_it_may():
     with pytest.raises(RuntimeError, match="more memory"):
-        gpu_lab.random(MACHINE, "float32", 2**20, 2**20)
+        gpu_lab.rings(MACHINE, "float32", (2**20, 2**20), 1, pytest.fail)
 
 
 def test_the_caches_of_all_sockets_count_once_each(tmp_path):

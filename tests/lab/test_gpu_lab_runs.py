@@ -22,6 +22,8 @@ def small(monkeypatch):
     threads = torch.get_num_threads()
     monkeypatch.setattr(gpu_lab, "QUICK_GRID", (1, 8, 64, 256, 512))
     monkeypatch.setattr(gpu_lab, "CONTEXTS", (512, 2048, 8192))
+    monkeypatch.setattr(gpu_lab, "PROMPTS", (128, 256))
+    monkeypatch.setattr(gpu_lab, "INT8_GRID", (1, 8))
     monkeypatch.setattr(gpu_lab, "rotation_bytes", lambda machine: 256 * gpu_lab.MB)
     monkeypatch.setattr(gpu_lab, "cpu_cache", lambda: 16 * 2**20)
     torch.set_num_threads(1)
@@ -31,6 +33,7 @@ def small(monkeypatch):
 
 @pytest.mark.parametrize("options", [
     ["--shape", "zz"], ["--shape", "0,4"], ["--shape", "4"], ["--shape", "4,-4"], ["--shape", "4,2000000"],
+    ["--shape", "16,16"], ["--shape", "1,65535"], ["--device", "cuda:9"], ["--device", "cpu:1"], ["--device", ""],
     ["--dtype", "int3"], ["--device", "tpu"], ["--json", "/nope/x.json"], ["--json", "/"], ["--bogus"], ["--qui"],
     ["extra"], ["--json"], ["--plot", "/nope/x.svg"], ["--plot", "x.png"],
 ])
@@ -88,15 +91,15 @@ def test_every_shape_of_the_lesson_has_its_name():
     assert gpu_lab.shape("down") == (18944, 3584)
     assert gpu_lab.shape("qkv") == (3584, 4608)
     assert gpu_lab.shape("gate_up") == (3584, 37888)
-    assert gpu_lab.shape("3584,16") == (3584, 16)
+    assert gpu_lab.shape("3584,32") == (3584, 32)
 
 
-@pytest.mark.parametrize("measured", [0, 1, 4, 6])
+@pytest.mark.parametrize("measured", [0, 1, 2, 5, 7])
 def test_ctrl_c_keeps_what_was_measured(measured, small, monkeypatch, tmp_path, capsys):
-    """The first two measurements are the roofs, then the points, two to an M."""
+    """The first three measurements are the roofs, then the points, two to an M."""
     done = count()
 
-    def measure(lap, budget):
+    def measure(lap, budget, laps=None):
         if next(done) == measured:
             raise KeyboardInterrupt
         return timing(0.01)
@@ -107,21 +110,39 @@ def test_ctrl_c_keeps_what_was_measured(measured, small, monkeypatch, tmp_path, 
     data = json.loads(file.read_text())
     check_schema(data)
     assert data["complete"] is False
-    assert len(data["roofs"]) == min(2, measured)
-    assert sum(map(len, data["series"].values())) == max(0, measured - 2)
+    assert len(data["roofs"]) == min(3, measured)
+    assert sum(map(len, data["series"].values())) == max(0, measured - 3)
     assert capsys.readouterr().out.splitlines()[-1] == "incomplete"
 
 
 def test_a_back_end_that_lacks_something_costs_no_results(small, monkeypatch, capsys):
-    def decode(*args):
+    def attention(*args):
         raise RuntimeError("enable_gqa: not implemented\nmore")
 
-    monkeypatch.setattr(gpu_lab, "measure", lambda lap, budget: timing(0.01))
-    monkeypatch.setattr(gpu_lab, "decode", decode)
+    monkeypatch.setattr(gpu_lab, "measure", lambda *given: timing(0.01))
+    monkeypatch.setattr(gpu_lab, "attention", attention)
     assert gpu_lab.main(["--quick", "--device", "cpu", "--shape", "512,256"]) == 1
     said = capsys.readouterr()
     assert "note: stopped: enable_gqa: not implemented\n" in said.err
     assert sum(line.split()[:1] == ["512"] for line in said.out.splitlines()) == 1
+
+
+def test_a_further_point_that_a_device_lacks_is_skipped_with_a_line(small, monkeypatch, tmp_path, capsys):
+    """The 8-bit product, for instance; all else is measured, and the results keep the line."""
+    def lacking(*args):
+        raise NotImplementedError("Could not run 'aten::_weight_int8pack_mm' with arguments\nmore")
+
+    monkeypatch.setattr(gpu_lab, "measure", lambda lap, budget, laps=None: timing(lap() and 0.01))
+    monkeypatch.setattr(torch, "_weight_int8pack_mm", lacking)
+    file = tmp_path / "results.json"
+    assert gpu_lab.main(["--quick", "--device", "cpu", "--shape", "512,256", "--json", str(file)]) == 0
+    said = "gemm-int8: skipped: Could not run 'aten::_weight_int8pack_mm' with arguments"
+    assert capsys.readouterr().err == f"note: {said}\n"
+    data = json.loads(file.read_text())
+    assert data["provenance"]["notes"] == [said]
+    assert data["complete"] is True
+    assert set(data["series"]) == {"gemm-rotated", "gemm-reused", "attention-decode", "attention-fused",
+                                   "attention-naive"}
 
 
 # One real run
@@ -152,7 +173,9 @@ def test_a_real_run_climbs_and_flattens_under_the_measured_roofs(small, tmp_path
         results = read_results(file)
         assert "decode attention" in plot.read_text()
         assert data["complete"] is True
-        assert results.rotation["bytes"] > 256e6
+        assert results.ring > 256e6
+        assert [point["size"] for point in data["series"]["attention-naive"]] == [128, 256]
+        assert [point["size"] for point in data["series"]["gemm-int8"]] == [1, 8]
         assert [point["size"] for point in data["series"]["gemm-reused"]] == [1, 8, 64, 256, 512]
         assert "decode" in capsys.readouterr().out
         try:
@@ -164,7 +187,7 @@ def test_a_real_run_climbs_and_flattens_under_the_measured_roofs(small, tmp_path
 
 
 def test_a_run_without_bf16_says_what_it_took_instead(small, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(gpu_lab, "measure", lambda lap, budget: timing(0.01))
+    monkeypatch.setattr(gpu_lab, "measure", lambda *given: timing(0.01))
     monkeypatch.setattr(gpu_lab, "runs_natively", lambda machine, dtype: False)
     file = tmp_path / "results.json"
     assert gpu_lab.main(["--quick", "--device", "cpu", "--shape", "512,256", "--json", str(file)]) == 0

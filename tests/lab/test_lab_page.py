@@ -8,15 +8,17 @@ import shlex
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import downloads
+import lab_fakes
 import pages
 import pytest
 from bs4 import BeautifulSoup
 from support import LANGUAGES, ROOT
 
-from roofline_calc.measured import NOISY, TOLERANCE
+from roofline_calc.measured import NOISY, TOLERANCE, results_of
 from snippets import gpu_lab
 
 
@@ -59,12 +61,44 @@ def test_what_the_flags_mean():
     assert (NOISY, TOLERANCE) == (0.25, 1.1)
 
 
-def test_full_runs_take_two_points_per_m():
-    """§cost: rotated and reused."""
-    data = json.loads((ROOT / "snippets/results/cpu-xeon-2-threads.json").read_text(encoding="utf-8"))
-    assert [point["size"] for point in data["series"]["gemm-rotated"]] == list(gpu_lab.GRID)
-    assert len(data["series"]["gemm-reused"]) == len(gpu_lab.GRID)
-    assert len(data["series"]["attention-decode"]) == len(gpu_lab.CONTEXTS)
+STORED = json.loads((ROOT / "snippets/results/cpu-xeon-2-threads.json").read_text(encoding="utf-8"))
+
+
+def test_the_stored_run_has_the_points_of_the_printed_program():
+    """§cost: two per M, rotated and reused, attention and int8 weights."""
+    assert {name: [point["size"] for point in points] for name, points in STORED["series"].items()} == {
+        "gemm-rotated": list(gpu_lab.GRID), "gemm-reused": list(gpu_lab.GRID), "gemm-int8": list(gpu_lab.INT8_GRID),
+        "attention-decode": list(gpu_lab.CONTEXTS), "attention-fused": list(gpu_lab.PROMPTS),
+        "attention-naive": list(gpu_lab.PROMPTS)}
+    assert STORED["provenance"]["notes"] == []
+
+
+def test_the_stored_roofs_are_those_that_the_printed_program_measures(monkeypatch):
+    """§our-run: the same methods at the same sizes. A run of another version would have to be taken again."""
+    monkeypatch.setattr(gpu_lab, "lap_for", lambda machine, step: None)
+    numbers = gpu_lab.torch.empty(STORED["ring"] // 2, dtype=gpu_lab.torch.bfloat16)  # not touched: costs no memory
+    loads = gpu_lab.roof_loads(lab_fakes.MACHINE, gpu_lab.Ring(numbers))
+    assert {name: (roof["method"], roof["size"]) for name, roof in STORED["roofs"].items()} == \
+        {name: load[:2] for name, load in loads.items()}
+    cache = STORED["provenance"]["machine"]["cache"]
+    most = max(gpu_lab.GRID) * 3584 + 3584**2  # X and W
+    least = gpu_lab.rotation_bytes(replace(lab_fakes.MACHINE, cache=cache)) + 2 * most
+    assert least <= STORED["ring"] < least + 2**24
+
+
+def test_what_the_page_says_of_the_stored_run():
+    """§our-run, §kernels, §cache: which of two figures is the greater, where the words say so."""
+    results = results_of(STORED)
+    assert results.misfit(overlap=False) < results.misfit(overlap=True)
+    assert min(results.of("gemm-rotated"), key=results.fraction).size in range(48, 161)  # around the ridge
+    assert 48 < results.ridge < 160
+    assert results.at("attention-decode", 2048).bandwidth < 0.7 * results.at("gemm-rotated", 8).bandwidth
+    assert results.at("gemm-reused", 4).bandwidth > results.bandwidth
+    assert results.reuse_gain(1024) < results.reuse_gain(4)
+    assert max(one.performance for one in results.of("gemm-int8")) < results.peak / 5
+    cache, scores = STORED["provenance"]["machine"]["cache"], [2 * 28 * 2 * S * S for S in (512, 4096)]
+    assert scores[0] < cache < scores[1]
+    assert results.achieved("attention-naive", 4096) < 1
 
 
 def test_the_grid_is_dense_where_gpus_turn():

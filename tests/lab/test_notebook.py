@@ -40,7 +40,7 @@ def test_the_stored_code_is_what_the_programs_have_now(language):
 
 def test_the_sections_that_it_shows_are_the_labs():
     shown = [cell.metadata["section"] for cell in stored("en").cells if "section" in cell.metadata]
-    assert shown == [f"snippets/gpu_lab.py:{name}" for name in ("timer", "graph", "rotate", "sweep", "decode")]
+    assert shown == [f"snippets/gpu_lab.py:{name}" for name in ("timer", "graph", "rotate", "sweep", "attention")]
 
 
 @pytest.fixture
@@ -72,9 +72,9 @@ def test_a_section_that_is_not_there_is_named(copied):
 
 
 @pytest.mark.parametrize(("old", "new", "what"), [
-    ("QUICK_GRID, CONTEXTS[:3], 0.1", "GRID, CONTEXTS, 0.1", "cell-3: source"),
+    ("QUICK_GRID, CONTEXTS[:3]", "GRID, CONTEXTS", "cell-3: source"),
     ('"settings"\n    ]\n   },\n   "outputs"', '"setting"\n    ]\n   },\n   "outputs"', "cell-3: metadata"),
-    ('"rotate"', '"rotation"', "cell-10: metadata"),
+    ('"rotate"', '"rotation"', "cell-8: metadata"),
 ])
 def test_code_or_anchors_of_one_language_are_refused_before_anything_runs(old, new, what, copied, monkeypatch):
     monkeypatch.setattr(lab_notebook, "execute", lambda notebook, folder: pytest.fail("it ran"))
@@ -150,11 +150,11 @@ def test_the_stored_outputs_are_those_of_one_run_and_name_the_machine():
 
 def test_the_stored_table_has_the_points_that_its_settings_ask_for():
     pytest.importorskip("torch")
-    from snippets.gpu_lab import CONTEXTS, QUICK_GRID
+    from snippets.gpu_lab import CONTEXTS, PROMPTS, QUICK_GRID
 
-    gemms, attention = printed(stored("en")).split("min(P,I*B)")[1].split("decode:")
-    assert [int(M) for M in re.findall(r"^ *(\d+) ", gemms, re.MULTILINE)] == list(QUICK_GRID)
-    assert [int(S) for S in re.findall(r"^ *(\d+) ", attention, re.MULTILINE)] == list(CONTEXTS[:3])
+    tables = printed(stored("en")).split("min(P,I*B)")[1:]
+    sizes = [[int(size) for size in re.findall(r"^ *(\d+) ", table, re.MULTILINE)] for table in tables]
+    assert sizes == [list(QUICK_GRID), list(CONTEXTS[:3]), list(PROMPTS[:2]), list(PROMPTS[:2])]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -172,7 +172,7 @@ from dataclasses import replace
 machine = replace(machine, cache=2**20)
 torch.set_num_threads(1)
 K, N = 512, 256
-grid, contexts, budget = (1, 8, 64), (256, 512), 0.005
+grid, contexts, prompts, budget = (1, 8, 64), (256, 512), (64, 128), 0.005
 run = Run(machine, dtype, (K, N), command="lab-notebook.ipynb")
 """
 
@@ -191,9 +191,10 @@ def test_it_runs_from_top_to_bottom(language, tmp_path):
     results = results_of(data)
     assert {name: [measured.size for measured in results.of(name)] for name in data["series"]} == {
         "gemm-rotated": [1, 8, 64], "gemm-reused": [1, 8, 64], "attention-decode": [256, 512],
+        "attention-fused": [64, 128], "attention-naive": [64, 128],
     }
     assert results.shape == (512, 256)
-    assert results.rotation["bytes"] > 256e6
+    assert results.ring > 256e6
     assert all(measured.seconds > 0 for measured in results.measurements)
     short, long = results.of("attention-decode")
     assert short.cost.intensity == pytest.approx(long.cost.intensity, rel=0.05)

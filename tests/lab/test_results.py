@@ -55,14 +55,14 @@ def test_it_is_a_whole_run(file, results):
         [measured.size for measured in results.of("gemm-reused")]
     assert {1, 256, 1024} <= {measured.size for measured in results.of("gemm-rotated")}
     assert len(results.of("attention-decode")) >= 3
-    assert results.rotation["bytes"] >= max(256e6, 4 * results.provenance["machine"]["cache"])
+    assert results.ring >= max(256e6, 4 * results.provenance["machine"]["cache"])
 
 
 @every_file
 def test_it_holds_sizes_and_seconds_and_nothing_that_follows_from_them(file, results):
     data = json.loads(file.read_text(encoding="utf-8"))
-    assert set(data) == {"schema", "complete", "provenance", "dtype", "gemm", "attention", "roofs", "series"}
-    assert set(data["gemm"]) == {"K", "N", "copies"}
+    assert set(data) == {"schema", "complete", "provenance", "dtype", "ring", "gemm", "attention", "roofs", "series"}
+    assert set(data["gemm"]) == {"K", "N"}
     for points in data["series"].values():
         assert {frozenset(point) for point in points} == {frozenset({"size", "seconds"})}
     timed = [*data["roofs"].values(), *(point for points in data["series"].values() for point in points)]
@@ -71,13 +71,14 @@ def test_it_holds_sizes_and_seconds_and_nothing_that_follows_from_them(file, res
 
 @every_file
 def test_its_roofs_are_work_over_the_best_lap(file, results):
-    """By longhand: a copy reads and writes, a matmul of n rows has 2n³ FLOPs; element bytes from the type."""
-    copy, matmul = (json.loads(file.read_text(encoding="utf-8"))["roofs"][name] for name in "BP")
-    assert (copy["method"], matmul["method"]) == ("copy_", "mm")
-    assert results.bandwidth == pytest.approx(2 * copy["size"] / copy["seconds"]["best"])
+    """By longhand: a read is its bytes, a copy reads and writes them, a matmul of n rows has 2n³ FLOPs."""
+    data = json.loads(file.read_text(encoding="utf-8"))
+    read, copy, matmul = (data["roofs"][name] for name in ("B", "copy", "P"))
+    assert (read["method"], copy["method"], matmul["method"]) == ("sum", "copy_", "mm")
+    assert results.bandwidth == pytest.approx(read["size"] / read["seconds"]["best"])
+    assert results.copying == pytest.approx(2 * copy["size"] / copy["seconds"]["best"])
     assert results.peak == pytest.approx(2 * matmul["size"] ** 3 / matmul["seconds"]["best"])
-    K, N = results.shape
-    assert results.rotation["bytes"] == results.copies * K * N * (4 if results.dtype == "float32" else 2)
+    assert results.ring == data["ring"] == read["size"]
 
 
 @every_file
@@ -97,8 +98,9 @@ def test_it_climbs_and_flattens_under_its_roofs(file, results):
 
 @every_file
 def test_the_cache_shows_where_it_holds_the_weight(file, results):
-    """The lab page: apart on the slope, together under the flat roof."""
-    weight = results.rotation["bytes"] / results.rotation["copies"]
+    """The lab page: apart on the slope, close together under the flat roof."""
+    K, N = results.shape
+    weight = K * N * (4 if results.dtype == "float32" else 2)
     if weight < results.provenance["machine"]["cache"] / 2:
         assert results.reuse_gain(1) > 1.1
     assert 0.8 < results.reuse_gain(1024) < 1.25
@@ -110,3 +112,20 @@ def test_s_cancels(file, results):
     first, *_, last = results.of("attention-decode")
     assert last.cost.intensity / first.cost.intensity == pytest.approx(1, abs=0.02)
     assert last.size / first.size / 2 < last.seconds / first.seconds < 2 * last.size / first.size
+
+
+@every_file
+def test_prefill_does_the_same_work_with_fewer_bytes_when_fused(file, results):
+    """The lab page: both kernels have the same FLOPs; the naive one carries its scores through memory four times."""
+    for fused, naive in zip(results.of("attention-fused"), results.of("attention-naive"), strict=True):
+        assert fused.size == naive.size
+        assert fused.cost.flops == naive.cost.flops
+        assert naive.cost.bytes - fused.cost.bytes == 4 * 28 * fused.size**2 * (4 if results.dtype == "float32" else 2)
+
+
+@every_file
+def test_an_int8_weight_has_half_the_bytes_and_its_scales(file, results):
+    for measured in results.of("gemm-int8"):
+        K, N = results.shape
+        assert measured.cost.traffic["W"] == pytest.approx(K * N + N * (4 if results.dtype == "float32" else 2))
+        assert measured.cost.flops == results.at("gemm-rotated", measured.size).cost.flops
