@@ -260,6 +260,11 @@ def test_sparse_attention_sees_what_its_index_picks():
     assert prefill.flops == 5 * 2 * 6 * (29 + 4 + 31) * picked_pairs(50, 50, 8)
 
 
+def test_either_form_is_counted_for_all_sequences_of_a_kind():
+    step = sparse().step({(1, 50): 3}, mla="absorbed")
+    assert step.choices[0][0]["absorbed_attention"] == step["absorbed_attention"].flops
+
+
 def test_what_sparse_attention_must_move():
     moved = sparse().step({(1, 50): 4}).compulsory
     assert moved["KV read"] == 4 * 5 * (7 * 27 * 2 + 49 * 7)  # its own token it need not read back

@@ -311,6 +311,7 @@ def test_mistral_3_is_tied_only_where_a_field_says_so():
          r"^hybrid_override_pattern: without"),
         ("NVIDIA-Nemotron-Nano-9B-v2", {"num_hidden_layers": 55}, r"^num_hidden_layers = 55: but the pattern has 56"),
         ("NVIDIA-Nemotron-Nano-9B-v2", {"hybrid_override_pattern": None}, r"^hybrid_override_pattern: must hold"),
+        ("NVIDIA-Nemotron-Nano-9B-v2", {"head_dim": None}, r"^head_dim: missing from the config$"),
         ("granite-4.0-h-small", {"layer_types": None}, r"^layer_types: missing from the config$"),
         ("granite-4.0-h-small", {"mamba_proj_bias": True}, r"^mamba_proj_bias = True: only False is supported"),
         ("gemma-4-E2B", {"text_config": None}, r"^text_config: missing from the config$"),
@@ -324,7 +325,7 @@ def test_what_would_not_be_counted_is_refused(name, fields, message):
 
 def test_what_gemma_4_leaves_to_its_class():
     whole = config("gemma-4-31B")
-    left = {"enable_moe_block", "tie_word_embeddings", "use_double_wide_mlp", "attention_bias"}
+    left = {"layer_types", "enable_moe_block", "tie_word_embeddings", "use_double_wide_mlp", "attention_bias"}
     text = {key: value for key, value in whole["text_config"].items() if key not in left}
     model = read_config({"architectures": whole["architectures"], "dtype": "bfloat16", "text_config": text})
     assert replace(model, name="") == replace(read_config(whole), name="")
@@ -356,6 +357,16 @@ def test_layers_of_qwen3_next_with_and_without_experts():
     assert changed(name, {"full_attention_interval": 2}).mixer.layers == 24
     rope = {"rope_parameters": {"partial_rotary_factor": 0.5}}
     assert changed("Qwen3.5-27B", rope, text=True).rope_dim == 128
+
+
+def test_layers_of_nemotron_by_letter_and_by_name():
+    name, kinds = "NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", ["mamba", "attention", "moe", "mlp", "mamba", "moe"]
+    letters = {"hybrid_override_pattern": "M*E-ME", "num_hidden_layers": 6}
+    model = changed(name, letters)
+    assert (model.layers, model.mixer.layers, model.attention_layers, model.nope_layers) == (6, 2, 1, 1)
+    assert (model.ffn_layers, model.moe.dense_layers, model.intermediate) == (3, 1, 1856)
+    named = {"layers_block_type": kinds, "hybrid_override_pattern": None, "num_hidden_layers": None}
+    assert changed(name, named) == model
 
 
 def test_granite_4_without_experts_or_mamba():
