@@ -25,8 +25,9 @@ test-browser: .venv/test.done node_modules/.done
 	$(VENV)/python tests/helpers/browsers.py
 	$(VENV)/python -m pytest -n 2 tests/browser
 
-bench: .venv/test.done node_modules/.done  ## how fast the calculator and the site are here; prints only; wants Chromium
+bench: .venv/test.done node_modules/.done  ## published figures against their bound; calculator's and site's speed; wants Chromium
 	$(VENV)/python bench/calculator.py
+	$(VENV)/python bench/published.py
 	$(VENV)/python bench/site.py
 	$(VENV)/python bench/explorer.py
 	$(VENV)/python bench/tests.py

@@ -45,7 +45,7 @@ SLOW = {  # each in a process of its own, so that nothing waits behind it
 }
 ALL = Sources((), ("roofline_calc/*", "snippets/**/*"))
 SOURCES = {
-    "number": Sources(FORMULAS, (
+    "number": Sources((*FORMULAS, "snippets/published/*.py"), (
         CATALOGUE, "snippets/explorer.py",  # which tells where the explorer's knobs begin
         "snippets/results/*.json", "snippets/published/*.csv",
     )),

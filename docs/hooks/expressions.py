@@ -49,8 +49,8 @@ def fill(markdown: str, evaluate: Callable[[str], dict[str, str]], first_line: i
         if "error" in result:
             raise ExpressionError(
                 f"line {first_line + markdown.count(NEWLINE, 0, at)}: {{{{ {field.strip()} }}}} cannot be computed: "
-                f"{result['error']}. An expression may use Python's built-ins, the names in roofline_calc.__all__ and "
-                "published_speed."
+                f"{result['error']}. An expression may use Python's built-ins, the names in roofline_calc.__all__, "
+                "measured, measurements and published_speed."
             )
         return result
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from roofline_calc import ACCELERATORS, MODELS, QWEN, analyse, largest_context
+from roofline_calc import ACCELERATORS, MODELS, QWEN, largest_context
 from roofline_calc.analysis import Roofs
 
 GIB, MIB = 2**30, 2**20
@@ -225,32 +225,3 @@ def test_fp16_accumulation_serves_attention_too():
     card = ACCELERATORS["rtx-4080"]
     assert Roofs.of(card, "fp16acc")[:3] == (195e12, 195e12, 716.8e9)
     assert Roofs.of(card, "fp8acc")[:2] == (390e12, 97.5e12)  # the rest is not quantised
-
-
-# Prompts of Llama 3 8B in FP16 by llama.cpp, tokens and tokens/s: the fastest of each card in the README of
-# github.com/XiongjieDai/GPU-Benchmarks-on-LLM-Inference at aa72e0e, 2024-05; without the L40S and the A100 SXM, whose
-# figures are far from their neighbours'.
-PROMPTS = {
-    "rtx-4080": (512, 7246.97), "rtx-3090": (512, 4444.65), "rtx-4090": (512, 9382.0), "rtx-5000-ada": (512, 6160.57),
-    "rtx-a6000": (512, 4511.02), "rtx-6000-ada": (512, 6663.13), "a100-80gb-pcie": (512, 7741.34),
-    "h100-pcie": (512, 10815.51), "m1-max": (512, 517.34), "m2-ultra": (1024, 1202.74),
-}
-
-
-def part_of_peak(name: str, dtype: str) -> float:
-    """Time that the prompt's arithmetic takes at peak, over the measured one."""
-    tokens, speed = PROMPTS[name]
-    report = analyse(MODELS["llama-3.1-8b"].step([(tokens, tokens)]), ACCELERATORS[name], dtype)
-    return report.compute_seconds * speed / tokens
-
-
-@pytest.mark.parametrize("name", PROMPTS)
-def test_no_measured_prompt_beats_the_roof(name):
-    dtype = "fp16acc" if "fp16acc" in ACCELERATORS[name].peak else "fp16"
-    assert 0.15 < part_of_peak(name, dtype) < 1
-
-
-def test_a_measured_prompt_beats_the_roof_of_fp32_accumulation():
-    """An RTX 4080 that accumulates in FP16, at 104 % of the peak with FP32 accumulation."""
-    assert 1 < part_of_peak("rtx-4080", "fp16") < 1.05
-    assert part_of_peak("rtx-4080", "fp16acc") == pytest.approx(part_of_peak("rtx-4080", "fp16") / 2)

@@ -1,6 +1,6 @@
 """Public bug reports about calculators like this one (cases 1 to 15): what went in, and the right value here.
 
-Case 14, utilisation above 100 %, is in test_measured_speeds.py.
+Case 14, utilisation above 100 %, is in test_measurements.py.
 """
 
 import pytest

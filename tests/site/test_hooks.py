@@ -116,9 +116,24 @@ def test_a_measured_number_follows_its_file(elsewhere, tmp_path):
     assert elsewhere.number(speed)["text"] == "84.29"
 
 
+def test_a_fraction_follows_the_measured_file_and_how_it_is_read(elsewhere, tmp_path):
+    fraction = 'measured("4090 24GB: Llama 3 8B F16, tg 512").fraction:.3f'
+    folder = tmp_path / "snippets/published"
+    assert elsewhere.number(fraction)["text"] == "0.818"
+    edit(folder / "llama3-llama-cpp-2024-05.csv", "4090 24GB,8B,F16,tg,512,54.84", "4090 24GB,8B,F16,tg,512,27.42")
+    elsewhere.look()
+    assert elsewhere.number(fraction)["text"] == "0.409"
+    edit(folder / "measurements.py", "seconds=tokens / speed", "seconds=2 * tokens / speed")
+    elsewhere.look()
+    assert elsewhere.number(fraction)["text"] == "0.205"
+
+
 def test_a_published_number_that_is_not_there_says_so(calculator):
     error = calculator.number('published_speed("Qwen2.5-7B-Instruct", "INT3", 1)')["error"]
     assert error.startswith("ValueError: Qwen2.5-7B-Instruct, INT3, 1: no such row in snippets")
+    error = calculator.number('measured("4090 24GB: Llama 3 8B F16, tg 513")')["error"]
+    assert error == "ValueError: 4090 24GB: Llama 3 8B F16, tg 513: no such row in snippets/published"
+    assert "no such file in snippets/published" in calculator.number('measurements("a.csv")')["error"]
 
 
 def test_a_comment_changes_no_number_but_a_docstring_what_is_printed(elsewhere, tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""Evaluate replacement fields of f-strings with the names of roofline_calc and `published_speed`.
+"""Evaluate replacement fields of f-strings with the names of roofline_calc and those of published measurements.
 
 For the field ``expression:format`` of an f-string the answer is ``{"text": …, "value": …, "expression": …}``, with
 ``"state"`` where the explorer can show it, or ``{"error": …}``.
@@ -8,11 +8,13 @@ import ast
 from typing import Any
 
 import states
-from published import published_speed
 
 import roofline_calc
+from snippets.published.measurements import measured, measurements, published_speed
 
-NAMES = {name: getattr(roofline_calc, name) for name in roofline_calc.__all__} | {"published_speed": published_speed}
+NAMES = {name: getattr(roofline_calc, name) for name in roofline_calc.__all__} | {
+    function.__name__: function for function in (measured, measurements, published_speed)
+}
 
 
 def evaluate(field: str) -> dict[str, str]:
