@@ -3,11 +3,13 @@
 Nothing here calls the calculator but where its answer is compared with the longhand one.
 """
 
+import csv
 from fractions import Fraction
 
 import pages
 import pytest
 from claims import CLAIMS
+from support import ROOT
 
 from roofline_calc import (
     ACCELERATORS,
@@ -281,3 +283,66 @@ def test_a_sequences_state_beside_its_kv_cache():
     assert claim('MODELS["qwen3-next-80b-a3b"].state_bytes() / 1e6:.1f') == rounded(Fraction(state, 10**6), 1)
     tokens = 'MODELS["qwen3-next-80b-a3b"].state_bytes() / MODELS["qwen3-next-80b-a3b"].kv_bytes_per_token:,.0f'
     assert claim(tokens) == Fraction(state, per_token)
+
+
+# ------------------------------------------------------------------ beside measurements
+
+H20 = 'measured("H20: Qwen3-235B-A22B FP8, TP 4, PP 1, 131072 tokens in")'
+DEEPSEEK = 'measured("H20: DeepSeek-V3.1 FP8, TP 8, PP 1, 131072 tokens in")'
+LLAMA = 2 * (4096 * (4096 + 2 * 1024 + 4096) + 3 * 4096 * 14336) * 32  # FLOPs of a token's linear layers
+
+
+def pairs(tokens: int) -> int:
+    """Of a causal prompt."""
+    return tokens * (tokens + 1) // 2
+
+
+def test_rows_of_the_files_but_for_four_cards_with_two_figures_each():
+    counted = 0
+    for path in (ROOT / "snippets/published").glob("*.csv"):
+        with path.open(encoding="utf-8", newline="") as table:
+            counted += (len(list(csv.DictReader(table)))) * (2 if "scoreboard" in path.name else 1)
+    assert claim("len(measurements())") == counted - 4 * 2
+
+
+def test_the_nearest_and_the_next_are_bounds_of_arithmetic():
+    """FP8 products at 296, attention's, router's and lm_head's at 148 TFLOP/s, of one card of four and of eight."""
+    T = 131_072
+    fp8 = 94 * 2 * (2 * 4096 * 8192 + 2 * 4096 * 512 + 8 * 3 * 4096 * 1536) * T
+    wide = 94 * 2 * 4096 * 128 * T * 4 + 94 * 4 * 64 * 128 * pairs(T) + 2 * 4096 * 151936
+    bound = (Fraction(fp8, 296 * 10**12) + Fraction(wide, 148 * 10**12)) / 4
+    assert claim(f"{H20}.least.lower_bound:.1f") == rounded(bound, 1)
+    assert claim("max(row.fraction for row in measurements()):.2f") == rounded(bound / Fraction("55.5"), 2)
+    assert (claim(f"{H20}.prompt:,"), claim(f"{H20}.seconds:.1f")) == (T, 55.5)
+
+    latents, experts = 7168 * (1536 + 512 + 64), 9 * 3 * 7168 * 2048  # the latents' layers are on every card
+    split = 1536 * 128 * 192 + 512 * 128 * 256 + 128 * 128 * 7168
+    fp8 = 2 * T * (61 * (8 * latents + split) + 3 * 3 * 7168 * 18432 + 58 * experts)
+    wide = 2 * T * 58 * 8 * 7168 * 256 + 61 * 2 * 128 * (192 + 128) * pairs(T) + 2 * 7168 * 129280
+    bound = (Fraction(fp8, 296 * 10**12) + Fraction(wide, 148 * 10**12)) / 8
+    assert claim(f"{DEEPSEEK}.least.lower_bound:.1f") == rounded(bound, 1)
+    assert claim(f"{DEEPSEEK}.seconds:.1f") == 48.5
+
+
+def test_a_prompt_above_the_roof_of_fp32_accumulation():
+    """Llama 3 8B: 512 tokens through the layers, one to lm_head; at 97.5 TFLOP/s, and at 195."""
+    row = 'measured("4080 16GB: Llama 3 8B F16, pp 512")'
+    flops = 512 * LLAMA + 32 * 4 * 32 * 128 * pairs(512) + 2 * 4096 * 128256
+    achieved = flops / (512 / Fraction("7246.97"))
+    assert claim(f'{row}.fraction_at("fp16"):.2f') == rounded(achieved / (975 * 10**11), 2)
+    assert claim(f"{row}.fraction:.2f") == rounded(achieved / (195 * 10**12), 2)
+    assert claim(f"{row}.prompt") == 512
+    # The lowest of all, published so: an A100 SXM with the same prompt.
+    slowest = flops / (512 / Fraction("603.76")) / (312 * 10**12)
+    assert claim("min(row.fraction for row in measurements()):.2f") == rounded(slowest, 2)
+
+
+@pytest.mark.parametrize(("gpu", "bandwidth", "speed"), [
+    ("RTX 5000 Ada 32GB", 576 * 10**9, "32.84"), ("A100 PCIe 80GB", 1935 * 10**9, "54.84"),
+])
+def test_how_near_generation_comes(gpu, bandwidth, speed):
+    """Weights but the embedding, a row of that, and a cache that grows by 131,072 bytes a token, 512 times."""
+    weights = 2 * (8_030_261_248 - 128256 * 4096 + 4096)
+    moved = 512 * weights + 131_072 * pairs(512)
+    fraction = Fraction(moved, bandwidth) / (512 / Fraction(speed))
+    assert claim(f'measured("{gpu}: Llama 3 8B F16, tg 512").fraction:.2f') == rounded(fraction, 2)

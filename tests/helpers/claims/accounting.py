@@ -54,4 +54,17 @@ CLAIMS = {
         'ACCELERATORS["h100-sxm"]).kernel_by_kernel / analyse(MODELS["qwen2.5-0.5b"].step([(2048, 2048)], '
         'fused=True, elementwise=True), ACCELERATORS["h100-sxm"]).kernel_by_kernel:.0%'
     ): '30%',
+    'len(measurements())': '367',
+    'min(row.fraction for row in measurements()):.2f': '0.03',
+    'max(row.fraction for row in measurements()):.2f': '0.89',
+    'measured("H20: Qwen3-235B-A22B FP8, TP 4, PP 1, 131072 tokens in").prompt:,': '131,072',
+    'measured("H20: Qwen3-235B-A22B FP8, TP 4, PP 1, 131072 tokens in").least.lower_bound:.1f': '49.4',
+    'measured("H20: Qwen3-235B-A22B FP8, TP 4, PP 1, 131072 tokens in").seconds:.1f': '55.5',
+    'measured("H20: DeepSeek-V3.1 FP8, TP 8, PP 1, 131072 tokens in").least.lower_bound:.1f': '41.1',
+    'measured("H20: DeepSeek-V3.1 FP8, TP 8, PP 1, 131072 tokens in").seconds:.1f': '48.5',
+    'measured("4080 16GB: Llama 3 8B F16, pp 512").prompt': '512',
+    'measured("4080 16GB: Llama 3 8B F16, pp 512").fraction_at("fp16"):.2f': '1.05',
+    'measured("4080 16GB: Llama 3 8B F16, pp 512").fraction:.2f': '0.52',
+    'measured("RTX 5000 Ada 32GB: Llama 3 8B F16, tg 512").fraction:.2f': '0.86',
+    'measured("A100 PCIe 80GB: Llama 3 8B F16, tg 512").fraction:.2f': '0.43',
 }
