@@ -4,6 +4,8 @@ Memory by the driver (modal-client#2797) is in test_cards.py, blocks that forbid
 splits and measurements are tested.
 """
 
+import dataclasses
+
 import pytest
 
 from roofline_calc import ACCELERATORS, MODELS, Precision, Stored, embedding, read_config, width_of
@@ -29,6 +31,22 @@ def test_kv_by_kv_heads_and_by_the_latent():
 def test_caches_of_windows_heads_and_latents(model, context, gib):
     """unsloth#4757 (81.38, 2.19 and 2.08 GiB) and gguf-parser-go#8 (321 GiB)."""
     assert model.kv_bytes([context]) / GIB == pytest.approx(gib, abs=6e-4)
+
+
+def test_caches_of_hybrids():
+    """unsloth#4757 again (53.25, 6.67 and 5.73 GiB); of GLM-5 it counts the prediction layer, and no index keys."""
+    glm = dataclasses.replace(MODELS["glm-5"], layers=79, index=None)
+    for model, context, gib in (
+        (MODELS["qwen3.5-27b"], 262_144, 16.00), (MODELS["kimi-k2"], 262_144, 17.16), (glm, 202_752, 17.18),
+    ):
+        assert model.kv_bytes([context]) / GIB == pytest.approx(gib, abs=6e-3)
+
+
+def test_what_llama_cpp_allocates_for_a_hybrid():
+    """lmstudio-bug-tracker#1862: its log for Qwen3.6-27B, 262,144 cells and four sequences; state in FP32."""
+    model = MODELS["qwen3.5-27b"]
+    assert model.kv_bytes([262_144]) / 2**20 == 16384.00
+    assert model.state_bytes(4, Precision(others=4)) / 2**20 == 598.50
 
 
 def test_an_h200_has_its_own_bandwidth():
