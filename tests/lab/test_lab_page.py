@@ -89,13 +89,11 @@ def test_the_stored_roofs_are_those_that_the_printed_program_measures(monkeypatc
 def test_what_the_page_says_of_the_stored_run():
     """§our-run, §kernels, §cache: which of two figures is the greater, where the words say so."""
     results = results_of(STORED)
-    assert results.misfit(overlap=False) < results.misfit(overlap=True)
     assert min(results.of("gemm-rotated"), key=results.fraction).size in range(48, 161)  # around the ridge
     assert 48 < results.ridge < 160
     assert results.at("attention-decode", 2048).bandwidth < 0.7 * results.at("gemm-rotated", 8).bandwidth
     assert results.at("gemm-reused", 4).bandwidth > results.bandwidth
     assert results.reuse_gain(1024) < results.reuse_gain(4)
-    assert max(one.performance for one in results.of("gemm-int8")) < results.peak / 5
     cache, scores = STORED["provenance"]["machine"]["cache"], [2 * 28 * 2 * S * S for S in (512, 4096)]
     assert scores[0] < cache < scores[1]
     assert results.achieved("attention-naive", 4096) < 1
