@@ -169,6 +169,12 @@ def test_one_of_several_cards():
     assert dataclasses.replace(QWEN, vocab=152065).card(4).vocab == 38017  # rounded up, as engines pad it
 
 
+def test_a_share_is_not_split_again():
+    with pytest.raises(ValueError, match=r"^t = 2: these are the shapes of one of 2 cards already$"):
+        QWEN.card(2).card(2)
+    assert QWEN.card(2).card(1) == QWEN.card(2)
+
+
 def test_kv_heads_are_replicated_beyond_their_number():
     model = MODELS["qwen3-30b-a3b"].card(16)
     assert (model.n_q, model.n_kv, model.moe.intermediate, model.intermediate) == (2, 1, 48, 6144)

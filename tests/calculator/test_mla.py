@@ -74,3 +74,10 @@ def test_forms_are_refused_where_there_are_none():
         V3.step([(1, 1)], mla="absorb")
     with pytest.raises(ValueError, match=r"^mla = 'absorbed': small has no latent attention$"):
         small().step([(1, 1)], mla="absorbed")
+
+
+def test_the_expanded_form_takes_two_bytes_unless_told_otherwise():
+    sizes = 6, 29, 4, 31, 3, 10
+    assert mla_expanded_attention(*sizes) == mla_expanded_attention(*sizes, b_q=2, b_kv=2)
+    assert mla_expanded_attention(*sizes, traffic="kv-only") == mla_expanded_attention(
+        *sizes, b_q=2, b_kv=2, traffic="kv-only")
