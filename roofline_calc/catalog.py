@@ -119,6 +119,7 @@ def read_models(path: str | Path) -> dict[str, Model]:
         nested = {
             field: _entry(kind, path, key, fields.pop(name)) for name, (field, kind) in _PARTS.items() if name in fields
         }
+        nested["left_out"] = tuple(fields.get("left_out", ()))
         nested["stored"] = {
             name: _entry(Stored, path, key, entry) for name, entry in fields.get("stored", {}).items()
         }

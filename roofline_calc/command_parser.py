@@ -1,15 +1,16 @@
 """The command line's grammar: its commands, their options, and how a word becomes a value."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NoReturn
 
 from .answer import Answer
 from .attending import FORMS
 from .commands import cross, ops, plot, sweep_command
 from .comparison import compare
+from .formats import ALIASES, FORMATS, bytes_of
 from .listing import hardware, models
-from .precision import WIDTHS, width_of
+from .precision import WIDTHS
 from .setting import PROGRAM, RefusedError, nearest
 
 DESCRIPTION = "Which operators of a model are memory-bound on a card, and how long a step must take."
@@ -60,11 +61,26 @@ def _wholes(word: str) -> list[int]:
 
 def _width(word: str) -> float:
     try:
-        return width_of(word)
-    except ValueError:
-        hint = nearest(word.partition("-")[0], WIDTHS)
-        known = ", ".join(WIDTHS)
-        raise argparse.ArgumentTypeError(f"{word!r} is none of {known}, or one with a group: int4-g128{hint}") from None
+        return bytes_of(word)
+    except ValueError as error:
+        if str(error).startswith("bits"):
+            raise argparse.ArgumentTypeError(str(error)) from None
+        raise _unknown(word, WIDTHS) from None
+
+
+def _weights(word: str) -> float | str:
+    """Bytes per weight, or the name of a format that stores some layers wider than others."""
+    try:
+        return word if word in FORMATS else _width(word)
+    except argparse.ArgumentTypeError as error:
+        raise (error if str(error).startswith("bits") else _unknown(word, (*WIDTHS, *ALIASES, *FORMATS))) from None
+
+
+def _unknown(word: str, known: Iterable[str]) -> argparse.ArgumentTypeError:
+    hint = nearest(word.partition("-g")[0], known)
+    return argparse.ArgumentTypeError(
+        f"{word!r} is none of {', '.join(known)}, nor one with a group, int4-g128, nor a number of bits, 4.5{hint}"
+    )
 
 
 def _common() -> Parser:
@@ -101,8 +117,13 @@ def _setting() -> Parser:
     widths = setting.add_argument_group("data types", f"one of {', '.join(WIDTHS)}")
     widths.add_argument("--dtype", type=_one_of(*WIDTHS), metavar="TYPE",
                         help="in which linear layers multiply (default: as stored, or bf16); fp8 and int8 mean W8A8")
-    widths.add_argument("--weights", type=_width, metavar="TYPE[-gN[-zero]]",
-                        help="of the layers' weights: int4-g128 has a 2-byte scale per 128, -zero a zero point as well")
+    widths.add_argument("--weights", type=_weights, metavar="TYPE|FORMAT|BITS",
+                        help="of the layers' weights: a type (int4-g128 has a 2-byte scale per 128, -zero a zero point "
+                             "as well), bits per weight (4.5), awq, gptq, or a format of all weights: "
+                             f"{', '.join(FORMATS)}")
+    widths.add_argument("--lm-head", type=_width, metavar="TYPE|BITS", help="of lm_head (default: the checkpoint's)")
+    widths.add_argument("--embedding", type=_width, metavar="TYPE|BITS",
+                        help="of the embedding, which is lm_head too where the model ties them")
     widths.add_argument("--kv", type=_width, metavar="TYPE", help="of the KV cache")
     widths.add_argument("--attention", type=_one_of(*WIDTHS), metavar="TYPE",
                         help="in which attention multiplies (default: as lm_head does, bf16)")

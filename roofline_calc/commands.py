@@ -130,6 +130,7 @@ def _caveats(model: Model, options: argparse.Namespace) -> list[str]:
     words = []
     if model.moe:
         words.append("experts           as many as evenly routed tokens touch; skewed routing reads fewer")
+    words += [f"left out          {sentence}" for sentence in model.left_out]
     if not options.elementwise:
         words.append("left out          element-wise operators, which engines fuse (--elementwise shows them)")
     return words

@@ -25,21 +25,23 @@ HARDWARE_COLUMNS = (
     Column("memory", "memory", "byte", GIGA), Column("last_level_cache", "cache", "byte", MEGA),
 )
 PRODUCT = (Column("maker", "maker"), Column("product", "product"))
+LEFT_OUT = Column("left_out", "left out")
 PROVENANCE = (Column("note", "note"), Column("source", "source"))
 
 
 def models(options: argparse.Namespace) -> Answer:
     """The models of the catalogue."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "name": key, "params": model.params, "active": model.params_read(1), "layers": model.layers,
             "n_q": model.n_q, "n_kv": model.n_kv, "weights": model.weight_bytes(), "kv": model.kv_bytes_per_token,
-            "state": model.state_bytes(), "source": model.source,
+            "state": model.state_bytes(), "left_out": list(model.left_out), "source": model.source,
         }
         for key, model in MODELS.items()
     ]
-    columns = (*MODEL_COLUMNS, *PROVENANCE[1:]) if options.csv else MODEL_COLUMNS
-    return Answer(rows, columns, rows, text=_sources(options, rows))
+    columns = (*MODEL_COLUMNS, LEFT_OUT, *PROVENANCE[1:]) if options.csv else MODEL_COLUMNS
+    shown = [row | {"left_out": "; ".join(MODELS[row["name"]].left_out)} for row in rows]
+    return Answer(rows, columns, shown, text=_sources(options, rows))
 
 
 def hardware(options: argparse.Namespace) -> Answer:

@@ -10,6 +10,7 @@ from typing import Any
 from .attending import check_form
 from .catalog import ACCELERATORS, MODELS, Accelerator, read_accelerators, read_models
 from .config import read_config
+from .formats import stored_as
 from .model import Model
 from .precision import WIDTHS, Precision, Stored
 
@@ -46,14 +47,18 @@ def _pick(word: str, known: Mapping[str, Any], read: Callable[[str], Mapping[str
     return next(iter(entries.values()))
 
 
-def model_named(word: str) -> Model:
-    """A model of the catalogue, of a TOML file, or of a config.json or its folder."""
+def model_named(word: str, *, plain: bool = False) -> Model:
+    """A model of the catalogue, of a TOML file, or of a config.json or its folder.
+
+    ``plain``: whatever its checkpoint says of quantisation is not asked for.
+    """
+    quantisation: dict[str, Any] | None = {} if plain else None
 
     def read(path: str) -> Mapping[str, Model]:
-        return {"": read_config(path)} if path.endswith(".json") else read_models(path)
+        return {"": read_config(path, quantisation=quantisation)} if path.endswith(".json") else read_models(path)
 
-    if Path(word).is_dir():
-        word = str(Path(word) / "config.json")
+    if Path(word).is_dir() or Path(word).suffix == ".gguf":
+        return read_config(word, quantisation=quantisation)
     picked: Model = _pick(word, MODELS, read, "model")
     return picked
 
@@ -69,7 +74,8 @@ class Setting:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.accelerator = accelerator_named(options.hardware)
-        self.model = model_named(options.model).card(options.tp)
+        self._whole = model_named(options.model, plain=options.weights is not None)
+        self.model = self._whole.card(options.tp)
         check_form(self.model, options.mla)
         self.mla = options.mla
         self.dtype = options.dtype or self._usual_dtype()
@@ -86,18 +92,31 @@ class Setting:
 
     def _precision(self, options: argparse.Namespace) -> Precision:
         stored, width = self.model.precision, WIDTHS[self.dtype]
-        modules = {name: self._multiplied(module, options.dtype) for name, module in stored.modules.items()}
+        modules = {name: self._multiplied(module, options.dtype) for name, module in self._modules(options).items()}
         precision = Precision(
             activations=width, weights=width, kv=stored.kv if stored.kv < stored.others else max(width, 2),
             others=max(width, 2), modules=modules, attention=options.attention,
         )
-        if options.weights is not None:
-            precision = replace(precision, weights=options.weights, modules={})
+        if isinstance(options.weights, float | int):
+            precision = replace(precision, weights=options.weights)
         if options.kv is not None:
             precision = replace(precision, kv=options.kv)
         if options.attention is not None:
             self.accelerator.peak_of(options.attention)
         return precision
+
+    def _modules(self, options: argparse.Namespace) -> dict[str, Stored]:
+        """What is stored otherwise than the rest: as the checkpoint has it, or as the options say."""
+        modules = dict(self._whole.stored)
+        if options.weights is not None:
+            modules = stored_as(options.weights, self._whole) if isinstance(options.weights, str) else {}
+        wide = {"lm_head": options.lm_head, "embedding": options.embedding}
+        given = {name: width for name, width in wide.items() if width is not None}
+        if given and self._whole.tied_embeddings:
+            if len(set(given.values())) > 1:
+                raise RefusedError(f"--lm-head, --embedding: {self._whole.name} has one matrix for both, of one width")
+            given = dict.fromkeys(wide, next(iter(given.values())))
+        return modules | {name: Stored(width) for name, width in given.items()}
 
     def _multiplied(self, stored: Stored, dtype: str | None) -> Stored:
         """Weights as this card multiplies them: in the checkpoint's type if it has that, unless one is given."""
@@ -115,15 +134,19 @@ class Setting:
             "modules": {name: asdict(stored) for name, stored in widths.modules.items()},
             "attention": widths.attention or self.dtype,
             "ridge": self.accelerator.ridge(self.dtype),
-            "weights_resident": self.model.weight_bytes(widths),
+            "weights_resident": self.model.weight_bytes(widths), "left_out": list(self.model.left_out),
         }
 
     def __str__(self) -> str:
         widths, ridge = self.precision, self.accelerator.ridge(self.dtype)
-        stored = [f"weights {8 * widths.weights:.4g} bits"]
-        for name, module in widths.modules.items():
+        alike: dict[Stored, list[str]] = {}
+        for name, module in {"weights": widths.modules.get("layers", Stored(widths.weights)), **widths.modules}.items():
+            if name != "layers":
+                alike.setdefault(module, []).append(name)
+        stored = []
+        for module, names in alike.items():
             multiplied = f" (multiplied in {module.multiplies})" if module.multiplies else ""
-            stored.append(f"{name} {8 * module.width:.4g} bits{multiplied}")
+            stored.append(f"{' and '.join(names)} {8 * module.width:.4g} bits{multiplied}")
         attention = f", attention in {widths.attention}" if widths.attention else ""
         return (
             f"{self.model.name} on {self.accelerator.name}: {self.dtype}{attention}, {', '.join(stored)}, "

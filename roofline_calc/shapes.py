@@ -100,6 +100,7 @@ class Shapes:
         bytes_per_element: of weights, activations and KV cache. stored: how the checkpoint stores the weights that
             it keeps in other widths; names as in `Precision.modules`. kv_width: of the KV cache where it differs.
         cards: over how many the model is split; the shapes are one card's (see `card`).
+        left_out: what the checkpoint has beside all this, a sentence each.
 
     Raises:
         ValueError: a size is not a positive whole number, n_q is not a multiple of n_kv, or fields contradict.
@@ -144,6 +145,7 @@ class Shapes:
     stored: Mapping[str, Stored] = field(default_factory=dict, hash=False)
     kv_width: float | None = None
     cards: int = 1
+    left_out: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_whole(

@@ -180,7 +180,7 @@ def test_an_fp8_checkpoint_multiplies_in_fp8_where_the_card_can(cli):
     times = [as_json(cli, f"{prefill} --hardware h200{more}")["total"]["lower_bound"]
              for more in ("", " --dtype fp8", " --dtype bf16")]
     assert times[0] == times[1] < 0.7 * times[2]
-    assert "layers 8.002 bits (multiplied in fp8)" in cli("ops --model deepseek-v3 --hardware h200 --tp 8")
+    assert "weights 8.002 bits (multiplied in fp8)" in cli("ops --model deepseek-v3 --hardware h200 --tp 8")
 
 
 def test_forms_of_latent_attention(cli):

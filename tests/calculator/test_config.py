@@ -140,7 +140,7 @@ def test_an_architectures_own_missing_field_is_named(name, key):
         (QWEN25, {"num_attention_heads": 24}, r"^num_attention_heads = 24: must divide hidden_size \(3584\)"),
         (QWEN25, {"tie_word_embeddings": 1}, r"^tie_word_embeddings = 1: must be true or false$"),
         (QWEN25, {"torch_dtype": "int8"}, r"^torch_dtype = 'int8': must be 'float32' or 'bfloat16' or 'float16'$"),
-        (QWEN25, {"architectures": []}, r"^architectures: must name exactly one$"),
+        (QWEN25, {"architectures": []}, r"^architectures: must name exactly one, and this names none"),
         (QWEN25, {"architectures": ["GPT2LMHeadModel"]},
          r"^architectures = 'GPT2LMHeadModel': not supported; known are LlamaForCausalLM, .*GptOssForCausalLM$"),
         (QWEN3_MOE, {"num_experts_per_tok": 129}, r"^num_experts_per_tok = 129: must be at most num_experts \(128\)$"),
@@ -156,8 +156,8 @@ def test_an_architectures_own_missing_field_is_named(name, key):
         (GPT_OSS, {"sliding_window": None}, r"^sliding_window: missing from the config, though"),
         (GPT_OSS, {"sliding_window": -1}, r"^sliding_window = -1: must be a positive whole number$"),
         (GEMMA2, {"quantization_config": {"quant_method": "nf4"}}, r"^quantization_config: quant_method = 'nf4'"),
-        (GEMMA2, {"quantization_config": "awq"}, r"^quantization_config: quant_method = None: must be"),
-        (GEMMA2, {"quantization_config": {"quant_method": "awq"}}, r"^quantization_config: bits or group_size"),
+        (GEMMA2, {"quantization_config": "awq"}, r"^quantization_config = 'awq': must be an object$"),
+        (GEMMA2, {"quantization_config": {"quant_method": "awq"}}, r"^quantization_config: bits: missing"),
     ],
 )
 def test_a_contradictory_field_is_named(config, changed, message):
@@ -190,18 +190,6 @@ def test_biases():
     assert attention.params - plain.params == 32 * (4096 + 2 * 1024 + 4096)
     mlp = read_config(CONFIGS["llama-3.1-8b"] | {"mlp_bias": True})
     assert mlp.params - plain.params == 32 * (2 * 14336 + 4096)
-
-
-@pytest.mark.parametrize(
-    ("quantised", "width"),
-    [({"quant_method": "awq", "bits": 4, "group_size": 128}, 0.51953125),
-     ({"quant_method": "gptq", "bits": 8, "group_size": -1}, 1), ({"quant_method": "fp8"}, 1)],
-)
-def test_quantised_checkpoints(quantised, width):
-    model = read_config(QWEN25 | {"quantization_config": quantised})
-    assert model.precision.stored("down_proj").width == width
-    assert model.precision.kv == model.precision.others == 2
-    assert model.params == 7_615_616_512
 
 
 def test_newer_configs_call_the_data_type_dtype():
