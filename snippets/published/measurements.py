@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from roofline_calc import ACCELERATORS, MODELS, Model, Precision, Report, Stored, analyse, quantised_width, width_of
+from roofline_calc.formats import stored_as
 
 HERE = Path(__file__).parent
 
@@ -35,8 +36,6 @@ CARDS = {
     "M1 Ultra": "m1-ultra", "M2 Ultra": "m2-ultra", "M3 Ultra": "m3-ultra", "M4 Pro": "m4-pro", "M4 Max": "m4-max",
     "H20": "h20", "GB200": "gb200", "GB300": "gb300",
 }
-# GiB of GGUF files by model and type.
-FILES = {("llama-2-7b", "Q4_0"): 3.56, ("llama-3.1-8b", "Q4_K_M"): 4.58, ("llama-3.1-70b", "Q4_K_M"): 39.59}
 # Their rows have no roof to stand under: the catalogue lacks them, since no source for their peak was read.
 LEFT_OUT = ("RTX 3060", "Jetson AGX Orin", "M5 Max (Metal)", "M5 Max (MTL+BLAS with neural accelerators)")
 
@@ -172,7 +171,7 @@ def _qwen_2() -> Iterator[Measurement]:
 
 def _llama_3() -> Iterator[Measurement]:
     """Quantised weights were widened for cuBLAS: INT8 products of k-quants came with pull 7860, in June 2024."""
-    models = {"8B": "llama-3.1-8b", "70B": "llama-3.1-70b"}  # the shapes of Llama 3
+    models = {"8B": MODELS["llama-3.1-8b"], "70B": MODELS["llama-3.1-70b"]}  # the shapes of Llama 3
     for row in rows(LLAMA_3):
         model, tokens = models[row["model"]], int(row["tokens"])
         what, speed = f"Llama 3 {row['model']} {row['quant']}", float(row["tokens_per_s"])
@@ -182,7 +181,7 @@ def _llama_3() -> Iterator[Measurement]:
 
 def _llama_2() -> Iterator[Measurement]:
     """Products in INT8; where the catalogue has no INT8 peak, at that of FP8, or of FP16 (Apple)."""
-    model = "llama-2-7b"
+    model = MODELS["llama-2-7b"]
     for row in rows(LLAMA_2):
         peaks = ACCELERATORS[CARDS[row["gpu"]]].peak if row["gpu"] in CARDS else {}
         stored = _gguf("Q4_0", model, next((dtype for dtype in ("int8", "fp8") if dtype in peaks), None))
@@ -192,7 +191,7 @@ def _llama_2() -> Iterator[Measurement]:
 
 
 def _llama_bench(
-    source: str, gpu: str, what: str, figure: tuple[str, int, float], model: str, stored: dict[str, Stored]
+    source: str, gpu: str, what: str, figure: tuple[str, int, float], model: Model, stored: dict[str, Stored]
 ) -> Iterator[Measurement]:
     """A row of `llama-bench`, unless its card is left out: pp reads a prompt, tg generates from an empty context.
 
@@ -203,20 +202,17 @@ def _llama_bench(
     test, tokens, speed = figure
     prefill = test == "pp"
     yield Measurement(
-        source=source, gpu=gpu, what=what, test=f"{test} {tokens}", seconds=tokens / speed, model=MODELS[model],
+        source=source, gpu=gpu, what=what, test=f"{test} {tokens}", seconds=tokens / speed, model=model,
         dtype="fp16acc" if "fp16acc" in ACCELERATORS[CARDS[gpu]].peak else "fp16",
         precision=Precision(modules=stored), prompt=tokens if prefill else 0,
         contexts=range(0) if prefill else range(1, tokens + 1),
     )
 
 
-def _gguf(kind: str, model: str, multiplies: str | None = None) -> dict[str, Stored]:
-    """What a GGUF file stores, at its mean width, and the data type of the products (None: weights are widened).
-
-    lm_head is wider than the mean, and the embedding, which no step reads, narrower: so a step reads a little more.
-    """
-    mean = Stored(FILES[model, kind] * 2**30 / MODELS[model].params, multiplies)
-    return {"layers": mean, "lm_head": mean, "embedding": mean}
+def _gguf(kind: str, model: Model, multiplies: str | None = None) -> dict[str, Stored]:
+    """How a GGUF file stores a model, and the data type of the products (None: weights are widened)."""
+    stored = stored_as(kind.lower(), model)
+    return {module: Stored(weights.width, multiplies) for module, weights in stored.items()}
 
 
 def _vllm() -> Iterator[Measurement]:

@@ -184,8 +184,9 @@ def test_fewer_decode_together_than_are_in_flight():
     ("RTX 4090: Llama 2 7B Q4_0, tg 128", 3.56),
 ])
 def test_quantised_weights_are_as_large_as_the_published_file(name, gib):
+    """To a hundredth of a GiB: the file holds the tokenizer, too, and its size is rounded."""
     row = measured(name)
-    assert round(row.model.weight_bytes(row.precision) / 2**30, 2) == gib
+    assert row.model.weight_bytes(row.precision) / 2**30 == pytest.approx(gib, abs=0.01)
 
 
 def test_quantised_products_are_in_the_type_that_llama_cpp_had():
