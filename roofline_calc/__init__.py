@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     )
     from .catalog import ACCELERATORS, MODELS, QWEN, RTX_4090, Accelerator, read_accelerators, read_models
     from .config import read_config
+    from .formats import FORMATS, bytes_of, stored_as
     from .layers import Linear
     from .linear_attention import gated_delta_rule, mamba2_scan, short_convolution
     from .measured import Measurement, Results, read_results
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ACCELERATORS",
+    "FORMATS",
     "MLA",
     "MODELS",
     "QWEN",
@@ -104,6 +106,7 @@ __all__ = [
     "attainable",
     "attention",
     "attn_intensity",
+    "bytes_of",
     "chunked_attention",
     "column_parallel",
     "combine",
@@ -145,6 +148,7 @@ __all__ = [
     "row_parallel",
     "shared_prefix_attention",
     "short_convolution",
+    "stored_as",
     "sweep",
     "swiglu",
     "width_of",
@@ -159,6 +163,7 @@ _LATER = {
     ),
     ".catalog": ("ACCELERATORS", "MODELS", "QWEN", "RTX_4090", "Accelerator", "read_accelerators", "read_models"),
     ".config": ("read_config",),
+    ".formats": ("FORMATS", "bytes_of", "stored_as"),
     ".layers": ("Linear",),
     ".measured": ("Measurement", "Results", "read_results"),
     ".model": ("Model",),

@@ -346,3 +346,43 @@ def test_how_near_generation_comes(gpu, bandwidth, speed):
     moved = 512 * weights + 131_072 * pairs(512)
     fraction = Fraction(moved, bandwidth) / (512 / Fraction(speed))
     assert claim(f'measured("{gpu}: Llama 3 8B F16, tg 512").fraction:.2f') == rounded(fraction, 2)
+
+
+def test_bytes_of_a_stored_weight():
+    """What a checkpoint stores: bits of a weight, and its share of what a group or block of weights has in common."""
+    nested = (1 + Fraction(4, 256)) / 64
+    for field, value, digits in (
+        ("quantised_width(8, group=128 * 128, scale_bytes=4):.6f", 1 + Fraction(4, 128 * 128), 6),
+        ('bytes_of("awq"):.6f', Fraction(1, 2) + Fraction(2 * 2 + 1, 2 * 128), 6),
+        ('bytes_of("nvfp4")', Fraction(1, 2) + Fraction(1, 16), 4),
+        ('bytes_of("mxfp4")', Fraction(1, 2) + Fraction(1, 32), 5),
+        ("quantised_width(4, group=64, scale_bytes=4)", Fraction(1, 2) + Fraction(2 + 2, 64), 4),
+        ("quantised_width(4, group=64, scale_bytes=quantised_width(8, group=256, scale_bytes=4)):.6f",
+         Fraction(1, 2) + nested, 6),
+        ('bytes_of("q4_0")', Fraction(2 + 16, 32), 4),  # an FP16 scale and 32 halves of a byte
+        ('bytes_of("q6_k"):.4f', Fraction(128 + 64 + 16 + 2, 256), 4),  # 4 and 2 bits, 16 scales, an FP16 one
+    ):
+        assert claim(field) == rounded(value, digits)
+
+
+def test_what_one_token_reads_of_a_partly_quantised_mixture():
+    """Qwen3-30B-A3B: 48 layers of attention, norms, a router and 8 of 128 experts, one norm and lm_head."""
+    expert = 48 * 8 * 3 * 2048 * 768
+    attention = 48 * (2 * 2048 * 4096 + 2 * 2048 * 512)
+    others = 48 * (2048 * 128 + 2 * 2048 + 2 * 128) + 2048 + 151936 * 2048
+    awq = Fraction(1, 2) + Fraction(5, 256)
+    for modules, value in {
+        "experts": expert * awq + 2 * (attention + others), "layers": (expert + attention) * awq + 2 * others,
+    }.items():
+        stored = f'Precision(modules={{"{modules}": Stored(bytes_of("awq"))}})'
+        field = f'MODELS["qwen3-30b-a3b"].weight_bytes_read(1, {stored}) / 1e9:.2f'
+        assert claim(field) == rounded(value / 10**9, 2)
+
+
+def test_a_file_of_several_widths():
+    """Q4_K_M: of 32 layers the first and last 4 and every third between have v_proj in Q6_K, the rest in Q4_K."""
+    wide = [i for i in range(32) if i < 4 or i >= 28 or (i - 4) % 3 == 2]
+    q6, q4 = Fraction(8 * 210, 256), Fraction(8 * 144, 256)
+    of_values = (len(wide) * q6 + (32 - len(wide)) * q4) / 32
+    assert claim('8 * stored_as("q4_k_m", MODELS["llama-3.1-8b"])["v_proj"].width:.3f') == rounded(of_values, 3)
+    assert claim('8 * stored_as("q4_k_m", MODELS["llama-3.1-8b"])["lm_head"].width:.4f') == rounded(q6, 4)

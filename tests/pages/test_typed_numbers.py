@@ -22,6 +22,8 @@ ALLOWED = [
     (r"RTX 4090|\b4090\b|H100|H200|A100|SM89", "a card's name"),
     (r"vLLM 0\.26\.0|v0\.26\.0|vLLM 0\.6\.3|FlashAttention 2|(?:白皮书|whitepaper) v2\.1", "a version"),
     (r"\b(?:BF|FP|INT|int)\d+\b|W4A16|W8A8|\bW4\b|GPTQ-Int4", "a data type"),
+    (r"(?:MX|NV)FP4|\bNF4\b|W4A4|\bQ\d_(?:K_M|K|0)|16 bits|16 位", "a data type"),
+    (r"(?:groups of|每) (?:64|128)(?= 个一组| with)|(?:per|每) 128 × 128|MLX, 4 bits|MLX 4 位", "a format's layout"),
     (r"2:4 (?:结构化稀疏|structured sparsity)", "a sparsity's name"),
     (r"\bL[12]\b|GDDR6X", "a memory"),
     (r"AVX512", "an instruction set"),

@@ -67,4 +67,18 @@ CLAIMS = {
     'measured("4080 16GB: Llama 3 8B F16, pp 512").fraction:.2f': '0.52',
     'measured("RTX 5000 Ada 32GB: Llama 3 8B F16, tg 512").fraction:.2f': '0.86',
     'measured("A100 PCIe 80GB: Llama 3 8B F16, tg 512").fraction:.2f': '0.43',
+    'quantised_width(8, group=128 * 128, scale_bytes=4):.6f': '1.000244',
+    'bytes_of("awq"):.6f': '0.519531',
+    'bytes_of("nvfp4")': '0.5625',
+    'bytes_of("mxfp4")': '0.53125',
+    'quantised_width(4, group=64, scale_bytes=4)': '0.5625',
+    'quantised_width(4, group=64, scale_bytes=quantised_width(8, group=256, scale_bytes=4)):.6f': '0.515869',
+    'bytes_of("q4_0")': '0.5625',
+    'bytes_of("q6_k"):.4f': '0.8203',
+    'MODELS["qwen3-30b-a3b"].weight_bytes_read(1, Precision(modules={"experts": Stored(bytes_of("awq"))})) / 1e9:.2f':
+        '3.40',
+    'MODELS["qwen3-30b-a3b"].weight_bytes_read(1, Precision(modules={"layers": Stored(bytes_of("awq"))})) / 1e9:.2f':
+        '2.06',
+    '8 * stored_as("q4_k_m", MODELS["llama-3.1-8b"])["v_proj"].width:.3f': '5.531',
+    '8 * stored_as("q4_k_m", MODELS["llama-3.1-8b"])["lm_head"].width:.4f': '6.5625',
 }
