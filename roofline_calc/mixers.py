@@ -41,8 +41,6 @@ class DeltaNet:
     taps: int
     state_width: float | None = None
 
-    kernel, prefix = "delta_rule", "linear_"
-
     def __post_init__(self) -> None:
         check_whole(layers=self.layers, taps=self.taps)
         _check_state(self)
@@ -51,6 +49,16 @@ class DeltaNet:
         """What the state costs one sequence in one layer."""
         heads = self.key_heads, self.value_heads, self.key_dim, self.value_dim
         return gated_delta_rule(*heads, L, S, b=b, b_state=self.state_width or b)
+
+    @property
+    def kernel(self) -> str:
+        """Name of the kernel that updates and reads the state."""
+        return "delta_rule"
+
+    @property
+    def prefix(self) -> str:
+        """How the names of its linear layers begin."""
+        return "linear_"
 
     @property
     def channels(self) -> int:
@@ -114,8 +122,6 @@ class Mamba2:
     conv_bias: bool = True
     state_width: float | None = None
 
-    kernel, prefix = "mamba2_scan", "mamba_"
-
     def __post_init__(self) -> None:
         check_whole(layers=self.layers, taps=self.taps)
         _check_state(self)
@@ -125,6 +131,16 @@ class Mamba2:
         return mamba2_scan(
             self.heads, self.head_dim, self.groups, self.state_dim, L, S, b=b, b_state=self.state_width or b
         )
+
+    @property
+    def kernel(self) -> str:
+        """Name of the kernel that updates and reads the state."""
+        return "mamba2_scan"
+
+    @property
+    def prefix(self) -> str:
+        """How the names of its linear layers begin."""
+        return "mamba_"
 
     @property
     def channels(self) -> int:
