@@ -14,6 +14,16 @@ from . import config_hybrids as hybrid
 from . import config_moe as moe
 from .config_fields import Fields
 
+# Refused although others of their families are known: what in them is not counted.
+NOT_COUNTED = {
+    "Gemma3nForConditionalGeneration": "its parallel streams (AltUp) and low-rank residuals (LAuReL) are not counted",
+    "DeciLMForCausalLM": "its layers have sizes of their own, each another, which is not counted",
+    "MllamaForConditionalGeneration": "the layers in which text attends to images are not counted",
+    "JambaForCausalLM": "its layers of the first Mamba are not counted",
+    "KimiLinearForCausalLM": "its linear attention (KDA) is not counted",
+    "MiniMaxM1ForCausalLM": "its linear attention (lightning attention) is not counted",
+    "MiniMaxText01ForCausalLM": "its linear attention (lightning attention) is not counted",
+}
 ARCHITECTURES: dict[str, Callable[[Fields], dict[str, Any]]] = {
     "LlamaForCausalLM": dense.llama,
     "Llama4ForConditionalGeneration": moe.llama4,

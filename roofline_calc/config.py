@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .architectures import ARCHITECTURES
+from .architectures import ARCHITECTURES, NOT_COUNTED
 from .checkpoint import element_width, stored_modules
 from .config_fields import Fields
 from .file_kinds import config_in, named_architecture, refuse_file, unsupported
@@ -43,7 +43,7 @@ def read_config(
         config = _json(path)
     named = named_architecture(config)
     if named not in ARCHITECTURES:
-        raise unsupported(named, tuple(ARCHITECTURES))
+        raise unsupported(named, tuple(ARCHITECTURES), NOT_COUNTED.get(named))
     plain = Model(
         name=name or config.get("_name_or_path") or named, source=source,
         bytes_per_element=element_width(config, USUAL_DTYPE.get(named)), **ARCHITECTURES[named](Fields(config)),

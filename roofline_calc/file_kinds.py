@@ -76,8 +76,10 @@ def named_architecture(config: Mapping[str, Any]) -> str:
     return str(named[0])
 
 
-def unsupported(named: str, known: tuple[str, ...]) -> ValueError:
-    """The error for an architecture that is not supported; a class without lm_head is named as such."""
+def unsupported(named: str, known: tuple[str, ...], why: str | None = None) -> ValueError:
+    """The error for an architecture that is not supported: why, where that is known, else what kind of class it is."""
+    if why:
+        return ValueError(f"architectures = {named!r}: not supported, since {why}")
     kind = ""
     if named.endswith("Model") and not named.endswith("LMHeadModel"):
         kind = ", the class of a model without lm_head (embeddings, or a part of a larger model)"

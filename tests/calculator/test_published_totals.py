@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from roofline_calc import MODELS, Model, read_config
-from roofline_calc.architectures import ARCHITECTURES
+from roofline_calc.architectures import ARCHITECTURES, NOT_COUNTED
 
 FOLDER = Path(__file__).parent / "configs"
 HUB = "safetensors total in the Hugging Face Hub's metadata of the model"
@@ -230,6 +230,13 @@ def test_every_architecture_is_tried():
     """Command R7B's (Cohere2) differs from Command-R's by its window alone."""
     tried = {config(name)["architectures"][0] for name in [*TOTALS, *FURTHER]}
     assert set(ARCHITECTURES) == tried | ELSEWHERE | {"Cohere2ForCausalLM"}
+
+
+@pytest.mark.parametrize("name", NOT_COUNTED)
+def test_an_architecture_that_is_not_counted_says_why(name):
+    with pytest.raises(ValueError, match=rf"^architectures = '{name}': not supported, since .* not counted$"):
+        read_config({"architectures": [name], "torch_dtype": "bfloat16"})
+    assert name not in ARCHITECTURES
 
 
 def changed(name: str, fields: dict[str, Any], text: bool = False) -> Model:
