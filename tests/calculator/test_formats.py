@@ -79,6 +79,19 @@ def test_rows_that_are_no_whole_blocks():
     assert replace(narrow, stored=stored_as("q4_0", narrow)).precision.stored("k_proj") == Stored(2)
 
 
+def test_which_layers_have_more_bits():
+    """Of 30 layers the first 3, the last 4 and every third between, from the sixth on: 14. Of 32 it would be half."""
+    thirty = replace(MODELS["llama-3.1-8b"], layers=30)
+    wide = [0, 1, 2, 5, 8, 11, 14, 17, 20, 23, 26, 27, 28, 29]
+    for name, narrow in (("q4_k_m", 144), ("q5_k_m", 176)):
+        mixed = stored_as(name, thirty)
+        expected = (len(wide) * 210 + (30 - len(wide)) * narrow) / 30 / 256
+        assert mixed["v_proj"].width == mixed["down_proj"].width == pytest.approx(expected)
+    first = stored_as("q3_k_m", thirty)  # v_proj: two layers in Q5_K; down_proj: 30 // 16 layers
+    assert first["v_proj"].width == pytest.approx((2 * 176 + 28 * 144) / 30 / 256)
+    assert first["down_proj"].width == pytest.approx((1 * 176 + 29 * 144) / 30 / 256)
+
+
 def test_a_mixture_of_eight_experts():
     """Mixtral's k and v in 8 bits, o_proj in Q5_K, routers as they were in FP32."""
     mixed = replace(MODELS["mixtral-8x7b"], stored=stored("mixtral-8x7b", "q4_k_m")).precision
