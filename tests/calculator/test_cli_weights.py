@@ -50,6 +50,20 @@ def test_so_many_bits_everywhere(ask, model, resident, read):
     assert matrices - data["compulsory"]["weights"] == MODELS[model].vocab * MODELS[model].hidden * (2 - 0.5625)
 
 
+def test_so_many_bits_of_a_model_that_is_mostly_vocabulary(ask, tmp_path):
+    """Gemma 3 270M reads 0.151 GB at 4.5 bits, not 0.392 (E7)."""
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({
+        "architectures": ["Gemma3ForCausalLM"], "hidden_size": 640, "num_hidden_layers": 18, "head_dim": 256,
+        "intermediate_size": 2048, "num_attention_heads": 4, "num_key_value_heads": 1, "vocab_size": 262144,
+        "sliding_window": 512, "torch_dtype": "bfloat16",
+    }), encoding="utf-8")
+    assert read_config(path).params == 268_098_176
+    data = ask(f"ops --model {path} --weights 4.5 --embedding 4.5")
+    assert data["compulsory"]["weights"] == pytest.approx(0.151e9, rel=2e-3)
+    assert ask(f"ops --model {path} --weights 4.5")["compulsory"]["weights"] == pytest.approx(0.392e9, rel=2e-3)
+
+
 def test_one_matrix_for_both(ask, says):
     tied = MODELS["qwen2.5-0.5b"]
     for option in ("--lm-head q6_k", "--embedding q6_k", "--lm-head q6_k --embedding q6_k"):
