@@ -62,6 +62,15 @@ if TYPE_CHECKING:
     )
     from .catalog import ACCELERATORS, MODELS, QWEN, RTX_4090, Accelerator, read_accelerators, read_models
     from .config import read_config
+    from .exchange import (
+        Exchange,
+        all_gather,
+        all_reduce,
+        cards_touched,
+        dispatch,
+        exchange_bound,
+        exchange_by_exchange,
+    )
     from .formats import FORMATS, bytes_of, stored_as
     from .layers import Linear
     from .linear_attention import gated_delta_rule, mamba2_scan, short_convolution
@@ -86,6 +95,7 @@ __all__ = [
     "Accelerator",
     "Cost",
     "DeltaNet",
+    "Exchange",
     "GlobalHeads",
     "Indexer",
     "LayerInputs",
@@ -102,16 +112,22 @@ __all__ = [
     "SharedCache",
     "Step",
     "Stored",
+    "all_gather",
+    "all_reduce",
     "analyse",
     "attainable",
     "attention",
     "attn_intensity",
+    "cards_touched",
     "bytes_of",
     "chunked_attention",
     "column_parallel",
     "combine",
     "crossings",
+    "dispatch",
     "embedding",
+    "exchange_bound",
+    "exchange_by_exchange",
     "experts_touched",
     "first_batch",
     "first_compute_bound",
@@ -163,6 +179,9 @@ _LATER = {
     ),
     ".catalog": ("ACCELERATORS", "MODELS", "QWEN", "RTX_4090", "Accelerator", "read_accelerators", "read_models"),
     ".config": ("read_config",),
+    ".exchange": (
+        "Exchange", "all_gather", "all_reduce", "cards_touched", "dispatch", "exchange_bound", "exchange_by_exchange",
+    ),
     ".formats": ("FORMATS", "bytes_of", "stored_as"),
     ".layers": ("Linear",),
     ".measured": ("Measurement", "Results", "read_results"),

@@ -106,6 +106,11 @@ _PARTS: dict[str, tuple[str, type]] = {  # tables of a model: their fields of `M
 }
 
 
+def _hashable(entry: dict[str, Any]) -> dict[str, Any]:
+    """TOML's lists as tuples."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
+
+
 def read_models(path: str | Path) -> dict[str, Model]:
     """Models from a TOML file, one table each with the fields of `Model`, whose parts are tables in it.
 
@@ -121,7 +126,7 @@ def read_models(path: str | Path) -> dict[str, Model]:
         }
         nested["left_out"] = tuple(fields.get("left_out", ()))
         nested["stored"] = {
-            name: _entry(Stored, path, key, entry) for name, entry in fields.get("stored", {}).items()
+            name: _entry(Stored, path, key, _hashable(entry)) for name, entry in fields.get("stored", {}).items()
         }
         models[key] = _entry(Model, path, key, fields | nested)
     return models

@@ -121,7 +121,8 @@ def together(model: Model, found: Iterable[Module], rule: Rule) -> dict[str, Sto
     for name, counts in weights.items():
         dtypes = [each.multiplies for each in counts if each.multiplies]
         width = sum(each.width * count for each, count in counts.items()) / counts.total()
-        stored[name] = Stored(width, min(dtypes, key=WIDTHS.__getitem__, default=None))
+        block = max((each.block for each in counts if each.block), default=None)  # the coarsest
+        stored[name] = Stored(width, min(dtypes, key=WIDTHS.__getitem__, default=None), block)
     if model.tied_embeddings:
         stored["lm_head"] = stored["embedding"]
     return _briefly(stored, plain)

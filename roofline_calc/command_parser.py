@@ -101,6 +101,10 @@ def _setting() -> Parser:
                       help="a name from `hardware`, or my.toml, my.toml:NAME (default: %(default)s)")
     what.add_argument("--tp", type=_whole, default=1, metavar="T",
                       help="tensor parallelism: the share of one of T cards (default: 1)")
+    what.add_argument("--ep", type=_whole, default=1, metavar="E",
+                      help="expert parallelism: whole experts spread over E cards (default: split over T)")
+    what.add_argument("--dp", type=_whole, metavar="D",
+                      help="data-parallel attention: groups of T cards, each with its part of the batch (E / T)")
     step = setting.add_argument_group("the step")
     step.add_argument("--phase", type=_one_of("decode", "prefill"), default="decode", metavar="decode|prefill",
                       help="one query token per sequence, or all of them (default: decode)")

@@ -19,6 +19,7 @@ from .analysis import (
 )
 from .answer import Answer, figure_module
 from .checks import check_whole
+from .links import link_data, link_lines
 from .model import Model
 from .roofline import gemm_limit
 from .setting import RefusedError, Setting
@@ -60,24 +61,27 @@ def _batch(options: argparse.Namespace) -> Batch:
     return {(options.tokens or (1 if options.phase == "decode" else S), S): n for S, n in contexts.items()}
 
 
-def _in_words(batch: Batch, phase: str) -> str:
+def _in_words(batch: Batch, phase: str, groups: int) -> str:
     sequences, contexts = sum(batch.values()), sorted(S for _, S in batch)
     span = f"{contexts[0]:,}" if len(contexts) == 1 else f"{contexts[0]:,} to {contexts[-1]:,}"
     tokens = sum(L * n for (L, _), n in batch.items())
     plural = "sequence" if sequences == 1 else "sequences"
-    return f"{phase}: {sequences:,} {plural}, context {span} tokens, {tokens:,} tokens in flight"
+    shared = f" in {groups} groups of as many" if groups > 1 else ""
+    return f"{phase}: {sequences:,} {plural}, context {span} tokens, {tokens:,} tokens in flight{shared}"
 
 
 def ops(options: argparse.Namespace) -> Answer:
     """Every operator of one step: FLOPs, traffic, intensity, regime, time at its own roof; and the step's times."""
-    batch, setting = _batch(options), Setting(options)
+    setting, sequences = Setting(options), _batch(options)
     model, precision = setting.model, setting.precision
+    batch = {pair: setting.of_group(n) for pair, n in sequences.items()}
     tokens = sum(L * n for (L, _), n in batch.items())
     step = model.step(
         batch, fused=options.fused, traffic=options.traffic, elementwise=options.elementwise,
         sampled=tokens if options.phase == "decode" else None, **setting.how,
     )
-    report = analyse(step, setting.accelerator, setting.dtype)
+    report, link = analyse(step, setting.accelerator, setting.dtype), setting.accelerator.link
+    exchanges, served = model.exchanges(tokens, precision), tokens * setting.groups
     total, kv = report.total, sum(model.kv_bytes([S], precision) * n for (_, S), n in batch.items())
     resident, state = model.weight_bytes(precision), model.state_bytes(sum(batch.values()), precision)
     rows = _operators(report)
@@ -92,17 +96,19 @@ def ops(options: argparse.Namespace) -> Answer:
         f"KV cache          {_bytes(kv)}; one more token of context takes {_bytes(model.kv_bytes([1], precision))}",
         *([f"state             {_bytes(state)}, whatever the context"] if state else []),
         f"memory            {_bytes(resident + kv + state)} of {_bytes(memory)}: {'fits' if fits else 'does not fit'}",
-        *_times(report, tokens), *_caveats(model, options),
+        *_times(report, served), *link_lines(exchanges, setting.cards, link, report, served),
+        *_caveats(model, options),
     ]
     data = setting.facts() | {
         "phase": options.phase,
-        "sequences": [{"query_tokens": L, "context": S, "count": n} for (L, S), n in batch.items()],
+        "sequences": [{"query_tokens": L, "context": S, "count": n} for (L, S), n in sequences.items()],
         "units": UNITS | {"share": "%", "compulsory": "byte"}, "operators": rows,
         "total": {"flops": total.flops, "bytes": total.bytes, "intensity": total.intensity} | _seconds(report),
         "compulsory": step.compulsory, "kv_bytes": kv, "state_bytes": state, "memory": memory, "fits": fits,
-        "tokens_per_second": {name: tokens / seconds for name, seconds in _seconds(report).items()},
+        "tokens_per_second": {name: served / seconds for name, seconds in _seconds(report).items()},
+        "links": link_data(exchanges, link, report),
     }
-    above = [str(setting), _in_words(batch, options.phase)]
+    above = [str(setting), _in_words(sequences, options.phase, setting.groups)]
     return Answer(data, OPERATOR_COLUMNS, rows, above, below, total=[whole])
 
 
@@ -146,9 +152,11 @@ def sweep_command(options: argparse.Namespace) -> Answer:
     model, precision = setting.model, setting.precision
     if len(options.context) > 1:
         raise RefusedError("--context: a sweep takes one; give several with --over context --values 512,1024")
-    default = [2**i for i in range(11)] if options.over == "batch" else [2**i for i in range(7, 18)]
+    default = [setting.groups * 2**i for i in range(11)] if options.over == "batch" else [2**i for i in range(7, 18)]
     values = options.values or default
     points = [(n, options.context[0]) if options.over == "batch" else (options.batch, n) for n in values]
+    check_whole(batch=options.batch)
+    points = [(setting.of_group(batch), context) for batch, context in points]
     rows, data = [], []
     for batch, context, report in sweep(
         model, setting.accelerator, points, phase=options.phase, dtype=setting.dtype, fused=options.fused,
@@ -157,9 +165,9 @@ def sweep_command(options: argparse.Namespace) -> Answer:
         total, tokens = report.total, batch * (1 if options.phase == "decode" else context)
         needed = model.weight_bytes(precision) + batch * model.cache_bytes([context], precision)
         row = {
-            "batch": batch, "context": context, "flops": total.flops, "bytes": total.bytes,
-            "intensity": total.intensity, **_seconds(report), "tokens_per_second": tokens / report.lower_bound,
-            "memory": needed,
+            "batch": batch * setting.groups, "context": context, "flops": total.flops, "bytes": total.bytes,
+            "intensity": total.intensity, **_seconds(report),
+            "tokens_per_second": tokens * setting.groups / report.lower_bound, "memory": needed,
             "fits": needed <= setting.accelerator.memory,
             "compute_bound": " ".join(report.compute_bound) or "none",
         }
@@ -189,18 +197,19 @@ def cross(options: argparse.Namespace) -> Answer:
         line = lines[name]
         b_x, _, b_y = line.operands(precision)
         rows.append({
-            "operator": name, "K": line.K, "N": line.N, "crossing": crossing,
-            "limit": gemm_limit(line.K, line.N, b_x / line.shared_by, b_y),
+            "operator": name, "K": line.K, "N": line.N, "crossing": crossing and crossing * setting.groups,
+            "limit": gemm_limit(line.K, line.N, b_x / line.per_input, b_y),
         })
     common: dict[str, Any] = {"dtype": setting.dtype, "precision": precision}
     attention = next(name for name in model.attention_costs({(2, 2): 1}) if name.endswith("attention"))
+    batch = first_batch(model, card, context, fused=options.fused, **common)
     solved = {
-        "decode_batch": first_batch(model, card, context, fused=options.fused, **common),
+        "decode_batch": batch and batch * setting.groups,
         "decode_query_tokens": first_query_tokens(model, card, context, **common),
         "prefill_context": first_context(model, card, fused=options.fused, **common),
         "prefill_attention_context": first_context(model, card, attention, fused=options.fused, **common),
-        "largest_context": largest_context(model, card.memory, options.batch, precision=precision),
-        "largest_batch": largest_batch(model, card.memory, context, precision=precision),
+        "largest_context": largest_context(model, card.memory, setting.of_group(options.batch), precision=precision),
+        "largest_batch": setting.groups * largest_batch(model, card.memory, context, precision=precision),
     }
     text = {name: "never" if value is None else significant(value) for name, value in solved.items()}
     below = [

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from .exchange import cards_touched
 from .linear_attention import short_convolution
 from .mixers import Mixer
 from .operators import (
@@ -21,7 +23,7 @@ from .operators import (
 from .parts import Heads, Indexer, LayerInputs
 from .precision import WIDE, WIDTHS, Precision
 from .roofline import gemm_crossing
-from .shapes import MLA, Shapes
+from .shapes import ALONE, MLA, Shapes, Spread
 
 ELEMENTWISE = (
     "embedding", "norms", "rope", "convolution", "swiglu", "activations", "residual", "combine", "quantise",
@@ -34,6 +36,7 @@ class Linear:
 
     ``parts``: the layers of the checkpoint that it consists of, and their shares of N; one of its own name where it is
     not fused. ``shared_by``: how many of its rows are one and the same input (gate and up of a token's experts).
+    ``spread``: over how many cards the matrices are, ``copies`` on each, and how many groups send as many tokens.
     """
 
     K: int
@@ -43,10 +46,28 @@ class Linear:
     copies: int = 1
     per_token: int = 1
     shared_by: int = 1
+    spread: Spread = ALONE
 
     def touched(self, M: int | None) -> float:
-        """Expected matrices of one layer that M tokens meet (None: enough of them to meet all)."""
-        return self.copies if M is None else experts_touched(self.copies, self.per_token, M)
+        """Expected matrices of one layer that M tokens of each group meet (None: enough of them to meet all)."""
+        cards, groups = self.spread
+        if M is None or cards == 1:
+            return self.copies if M is None else experts_touched(self.copies, self.per_token, M)
+        return experts_touched(self.copies * cards, self.per_token, M * groups) / cards
+
+    @property
+    def per_input(self) -> float:
+        """Rows on this card that are one and the same input, expected where only some of a token's experts are here."""
+        if self.spread.cards == 1 or self.shared_by == 1:
+            return self.shared_by
+        return self.per_token / cards_touched(self.copies * self.spread.cards, self.per_token, self.spread.cards)
+
+    def part(self, cost: Cost) -> Cost:
+        """Of what all the cards do with the tokens of all groups, this card's part."""
+        cards = self.spread.cards
+        if cards == 1:
+            return cost
+        return Cost(cost.flops / cards, {name: moved / cards for name, moved in cost.traffic.items()})
 
     def width(self, precision: Precision) -> float:
         """Bytes per weight: of a fused layer the mean of its parts."""
@@ -70,22 +91,29 @@ class Linear:
         return b_x, self.width(precision), precision.others
 
     def cost(self, M: int, precision: Precision) -> Cost:
-        """What M tokens cost in all the layers."""
+        """What M tokens, of each group, cost in all the layers."""
         b_x, b_w, b_y = self.operands(precision)
-        rows, groups = M * self.per_token, self.touched(M)
-        return grouped_gemm(rows, groups, self.K, self.N, b_x, b_w, b_y, self.shared_by) * self.layers
+        rows, matrices = M * self.per_token, self.touched(M)
+        if self.spread.cards == 1:
+            return grouped_gemm(rows, matrices, self.K, self.N, b_x, b_w, b_y, self.shared_by) * self.layers
+        every = grouped_gemm(rows * self.spread.groups, matrices, self.K, self.N, b_x, b_w, b_y)
+        mine = self.part(every)
+        own = {"X": mine.traffic["X"] / self.per_input, "W": every.traffic["W"]}
+        return Cost(mine.flops, mine.traffic | own) * self.layers
 
     def crossing(self, ridge: float, precision: Precision) -> float | None:
         """Tokens in flight, not rounded, at which the layer turns compute-bound; None where no number is enough.
 
-        For an expert these are the tokens of the whole step, E/k times those that reach one expert (spread evenly).
+        For an expert these are the tokens of the whole step, E/k times those that reach one expert (spread evenly);
+        of several groups those of one.
         """
         b_x, b_w, b_y = self.operands(precision)
-        rows = gemm_crossing(self.K, self.N, ridge, b_x / self.shared_by, b_w, b_y)
-        return rows and rows * self.copies / self.per_token
+        rows = gemm_crossing(self.K, self.N, ridge, b_x / self.per_input, b_w, b_y)
+        cards, groups = self.spread
+        return rows and rows * self.copies * cards / (self.per_token * groups)
 
 
-def alone(name: str, K: int, N: int, layers: int, **kind: int) -> Linear:
+def alone(name: str, K: int, N: int, layers: int, **kind: Any) -> Linear:
     """A linear layer that is one of the checkpoint's."""
     return Linear(K, N, layers, {_plain(name): N}, **kind)
 
@@ -147,7 +175,7 @@ def _mixer_layers(model: Shapes, mixer: Mixer, fused: bool) -> dict[str, Linear]
 
 
 def _side_by_side(
-    K: int, layers: int, name: str, parts: Mapping[str, int], fused: bool, **kind: int
+    K: int, layers: int, name: str, parts: Mapping[str, int], fused: bool, **kind: Any
 ) -> dict[str, Linear]:
     """Linear layers that read the same input, each with its own width N: one GEMM where they are fused."""
     if fused:
@@ -183,7 +211,8 @@ def absorbed_layers(model: Shapes) -> dict[str, Linear]:
     """The two halves of kv_b_proj as MLA's absorbed form runs them, head by head: on the query, and on the output."""
     if not model.mla:
         return {}
-    mla, heads = model.mla, {"copies": model.n_q, "per_token": model.n_q}
+    mla = model.mla
+    heads: dict[str, Any] = {"copies": model.n_q, "per_token": model.n_q}
     return {
         "k_absorb": Linear(mla.nope, mla.kv_rank, model.attention_layers, {"kv_b_proj": mla.kv_rank}, **heads),
         "v_absorb": Linear(mla.kv_rank, mla.v, model.attention_layers, {"kv_b_proj": mla.v}, **heads),
@@ -191,7 +220,7 @@ def absorbed_layers(model: Shapes) -> dict[str, Linear]:
 
 
 def _ffn(
-    model: Shapes, prefix: str, intermediate: int, layers: int, fused: bool, width: int | None = None, **kind: int
+    model: Shapes, prefix: str, intermediate: int, layers: int, fused: bool, width: int | None = None, **kind: Any
 ) -> dict[str, Linear]:
     """A feed-forward network between layers of ``width`` (None: the hidden state's)."""
     width = width or model.hidden
@@ -232,7 +261,7 @@ def _ffn_layers(model: Shapes, fused: bool) -> dict[str, Linear]:
         return ffn
     sparse = model.fed_layers - moe.dense_layers
     ffn["router"] = alone("router", model.hidden, moe.experts, sparse)
-    experts = {"copies": moe.experts, "per_token": moe.top_k}
+    experts: dict[str, Any] = {"copies": moe.here, "per_token": moe.top_k, "spread": moe.spread}
     ffn |= _ffn(model, "expert_", moe.intermediate, sparse, fused, moe.latent, **experts)
     if moe.latent:
         ffn |= {
@@ -251,7 +280,7 @@ def elementwise(model: Shapes, tokens: int, precision: Precision) -> dict[str, C
     b, ffn = precision.others, _ffn_layers(model, fused=True)
     gate = swiglu if model.gated_ffn else relu2
     gates = [
-        gate(tokens * line.per_token, line.K, b) * line.layers
+        line.part(gate(tokens * line.spread.groups * line.per_token, line.K, b)) * line.layers
         for name, line in ffn.items() if name.endswith("down_proj") and name != "latent_down_proj"
     ]
     if model.layer_inputs:
@@ -271,13 +300,19 @@ def elementwise(model: Shapes, tokens: int, precision: Precision) -> dict[str, C
         "residual": residual(tokens, model.hidden, b) * sublayers,
     }
     if model.moe:
-        sparse, width = ffn["router"].layers, model.moe.latent or model.hidden
-        costs["combine"] = combine(tokens, model.moe.top_k, width, b) * sparse
+        down = ffn["expert_down_proj"]
+        costs["combine"] = down.part(combine(tokens * down.spread.groups, down.per_token, down.N, b)) * down.layers
     quantised = [
-        quantise(tokens * line.per_token // line.shared_by, line.K, b, line.operands(precision)[0]) * line.layers
+        _quantised(line, tokens, precision) * line.layers
         for line in linear_layers(model, fused=True).values() if line.operands(precision)[0] < b
     ]
     return costs | ({"quantise": sum(quantised, start=Cost(0, {}))} if quantised else {})
+
+
+def _quantised(line: Linear, tokens: int, precision: Precision) -> Cost:
+    """The pass over the input of a linear layer that multiplies in a narrow type, in one layer."""
+    rows = tokens * line.spread.groups * line.per_token // line.shared_by
+    return line.part(quantise(rows, line.K, precision.others, line.operands(precision)[0]))
 
 
 def _norms(model: Shapes, tokens: int, b: float) -> Cost:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from .checks import check_whole
 from .layers import Linear, absorbed_layers, alone, linear_layers
-from .operators import experts_touched
 from .precision import Precision
 from .shapes import MoE, Shapes
 
@@ -78,7 +77,7 @@ class Memory(Shapes):
 
     def _expert_vectors(self, moe: MoE, tokens: int | None) -> float:
         """Those of the experts and their router."""
-        touched = moe.experts if tokens is None else experts_touched(moe.experts, moe.top_k, tokens)
+        touched = self.linear_layers()["expert_down_proj"].touched(tokens)
         layer = moe.router_bias * moe.experts + moe.bias * (2 * moe.intermediate + self.hidden) * touched
         if moe.beside_dense:
             layer += 4 * self.hidden + moe.experts

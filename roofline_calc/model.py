@@ -16,14 +16,14 @@ from .attending import (
 from .checks import check_whole
 from .compulsory import kv_traffic, weights_and_input
 from .layers import elementwise
-from .memory import Memory
 from .operators import Cost
+from .parallel import Parallel
 from .precision import Precision
 from .step import Step
 
 
 @dataclass(frozen=True, kw_only=True)
-class Model(Memory):
+class Model(Parallel):
     """A decoder-only transformer with grouped-query attention and a gated (SwiGLU) feed-forward network.
 
     Sizes are counts of elements; parameters are totals over all layers. RMSNorm before attention, before the

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .checks import check_choice, check_positive
+from .checks import check_choice, check_positive, check_whole
 from .operators import quantised_width
 
 # Bytes per element; fp16acc and fp8acc are FP16 and FP8 that accumulate in FP16. The block formats carry one scale per
@@ -48,16 +48,23 @@ class Stored:
         width: bytes per weight, scales and zero points included.
         multiplies: data type of the product where activations are quantised as well (W8A8: "fp8" or "int8"); None
             where weights are widened to the activations' type (weight-only quantisation).
+        block: outputs and inputs that share a scale, (128, 128) or (1, 128), where engines cut a layer between such
+            blocks only; None where they cut anywhere.
 
     Raises:
-        ValueError: the width is not positive and finite, or the data type is unknown.
+        ValueError: the width is not positive and finite, a side of the block no positive whole number, or the data type
+            is unknown.
     """
 
     width: float
     multiplies: str | None = None
+    block: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         check_positive(width=self.width)
+        if self.block is not None:
+            outputs, inputs = self.block
+            check_whole(block_outputs=outputs, block_inputs=inputs)
         if self.multiplies is not None:
             check_choice(tuple(WIDTHS), multiplies=self.multiplies)
 

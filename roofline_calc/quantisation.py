@@ -8,6 +8,7 @@ per input), which engines drop where it is the usual one.
 import fnmatch
 import re
 from collections.abc import Callable, Iterable, Mapping
+from math import prod
 from typing import Any
 
 from .config_fields import Fields
@@ -59,24 +60,26 @@ def _grouped(fields: Fields, bits: int, group: int, zero: bool = True) -> Callab
     if not (group == -1 or group > 0):
         raise fields.refuse("group_size", "must be a positive whole number, or -1 for one group per column")
     zeros = bits if zero else 0
-    return lambda module: Stored(quantised_width(bits, group if group > 0 else module.K, HALF_SCALE, zeros))
+    block = (1, group) if group > 0 else None
+    return lambda module: Stored(quantised_width(bits, group if group > 0 else module.K, HALF_SCALE, zeros), block=block)
 
 
 def fp8(fields: Fields) -> Rule:
     """FP8 with one scale per matrix or per block; activations are quantised as well."""
     fields.one_of("expert_dtype", ("fp8",), "fp8")
-    kept, block = Names(listed_names(fields, "ignored_layers", "modules_to_not_convert")), None
-    if fields.has("weight_block_size"):
-        block = weights_in_block(fields.config["weight_block_size"], fields, "weight_block_size")
-    return _layers_only(Stored(quantised_width(8, block, FP32_SCALE), "fp8"), kept)
+    kept = Names(listed_names(fields, "ignored_layers", "modules_to_not_convert"))
+    if not fields.has("weight_block_size"):
+        return _layers_only(Stored(1, "fp8"), kept)
+    block = sides_of_block(fields.config["weight_block_size"], fields, "weight_block_size")
+    return _layers_only(Stored(quantised_width(8, prod(block), FP32_SCALE), "fp8", block), kept)
 
 
-def weights_in_block(sides: Any, fields: Fields, key: str) -> int:
-    """Weights in a block."""
+def sides_of_block(sides: Any, fields: Fields, key: str) -> tuple[int, int]:
+    """Outputs and inputs that share a scale."""
     if not isinstance(sides, list) or len(sides) != 2 or not all(type(side) is int and side > 0 for side in sides):
         raise fields.refuse(key, "must be two positive whole numbers, such as [128, 128]")
     rows, columns = sides
-    return int(rows * columns)
+    return rows, columns
 
 
 def mxfp4(fields: Fields, *, sparse: bool) -> Rule:

@@ -5,13 +5,14 @@ Layouts as in compressed-tensors ac8e2ba8, NVIDIA Model Optimizer a2fbac7b and v
 
 import re
 from collections.abc import Callable, Mapping
+from math import prod
 from typing import Any
 
 from .config_fields import Fields
 from .modules import Module
 from .operators import quantised_width
 from .precision import WIDTHS, Stored
-from .quantisation import FP32_SCALE, HALF_SCALE, Names, Rule, listed_names, weights_in_block
+from .quantisation import FP32_SCALE, HALF_SCALE, Names, Rule, listed_names, sides_of_block
 
 Layout = Callable[[Module], Stored | None]
 
@@ -19,7 +20,7 @@ Layout = Callable[[Module], Stored | None]
 ALGORITHMS: dict[str, Layout] = {
     "FP8": lambda module: Stored(1, "fp8"),
     "FP8_PER_CHANNEL_PER_TOKEN": lambda module: Stored(quantised_width(8, module.K, FP32_SCALE), "fp8"),
-    "FP8_PB_WO": lambda module: Stored(quantised_width(8, 128 * 128, FP32_SCALE), "fp8"),
+    "FP8_PB_WO": lambda module: Stored(quantised_width(8, 128 * 128, FP32_SCALE), "fp8", (128, 128)),
     "MXFP8": lambda module: Stored(quantised_width(8, 32, scale_bytes=1), "fp8"),
     "NVFP4": lambda module: Stored(WIDTHS["nvfp4"], "fp4"),
     "W4A16_NVFP4": lambda module: Stored(WIDTHS["nvfp4"]),
@@ -110,8 +111,17 @@ def _layout(fields: Fields, group: Fields) -> Layout:
     if not isinstance(weights, Mapping):
         raise group.refuse("weights", "must say how they are quantised")
     width = _width(str(stored_as), Fields(weights))
-    multiplies = _multiplies(inputs)
-    return lambda module: Stored(width(module), multiplies)
+    multiplies, block = _multiplies(inputs), _block(Fields(weights))
+    return lambda module: Stored(width(module), multiplies, block)
+
+
+def _block(weights: Fields) -> tuple[int, int] | None:
+    """Outputs and inputs that share a scale, where a layer may be cut between such blocks only."""
+    strategy = weights.config.get("strategy")
+    if strategy == "block":
+        return sides_of_block(weights.config.get("block_structure"), weights, "block_structure")
+    grouped = strategy == "group" or (strategy is None and weights.has("group_size"))
+    return (1, weights.whole("group_size")) if grouped else None
 
 
 def _multiplies(inputs: Any) -> str | None:
@@ -143,8 +153,8 @@ def _width(stored_as: str, weights: Fields) -> Callable[[Module], float]:
     if strategy == "channel":
         return lambda module: quantised_width(stored_bits, module.K, HALF_SCALE, zeros)
     if strategy == "block":
-        block = weights_in_block(weights.config.get("block_structure"), weights, "block_structure")
-        return lambda module: quantised_width(stored_bits, block, HALF_SCALE)
+        block = sides_of_block(weights.config.get("block_structure"), weights, "block_structure")
+        return lambda module: quantised_width(stored_bits, prod(block), HALF_SCALE)
     if strategy != "group":
         raise weights.refuse("strategy", "must be tensor or channel or group or block")
     group = weights.whole("group_size")

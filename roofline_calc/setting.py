@@ -3,12 +3,13 @@
 import argparse
 import difflib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from .attending import check_form
 from .catalog import ACCELERATORS, MODELS, Accelerator, read_accelerators, read_models
+from .checks import check_whole
 from .config import read_config
 from .formats import stored_as
 from .model import Model
@@ -75,7 +76,10 @@ class Setting:
     def __init__(self, options: argparse.Namespace) -> None:
         self.accelerator = accelerator_named(options.hardware)
         self._whole = model_named(options.model, plain=options.weights is not None)
-        self.model = self._whole.card(options.tp)
+        if options.weights is not None:
+            self._whole = replace(self._whole, stored={})  # nor do its blocks of quantised weights count
+        self.groups = self._groups(options)
+        self.model = self._whole.card(options.tp, ep=options.ep)
         check_form(self.model, options.mla)
         self.mla = options.mla
         self.dtype = options.dtype or self._usual_dtype()
@@ -85,6 +89,34 @@ class Setting:
     def how(self) -> dict[str, Any]:
         """The widths and MLA's form, as `Model.step` takes them."""
         return {"precision": self.precision, "mla": self.mla}
+
+    def _groups(self, options: argparse.Namespace) -> int:
+        """How many groups of cards have sequences of their own."""
+        if options.ep == 1 and (options.dp or 1) != 1:
+            raise RefusedError(
+                f"--dp {options.dp}: groups that share no experts (--ep) are replicas; ask for one, with its batch"
+            )
+        check_whole(tp=options.tp, ep=options.ep)
+        groups: int = max(1, options.ep // options.tp)
+        if options.dp not in (None, groups):
+            raise RefusedError(
+                f"--dp {options.dp}: over --ep {options.ep} cards in groups of --tp {options.tp} it is {groups}"
+            )
+        return groups
+
+    @property
+    def cards(self) -> int:
+        """Over how many cards the model is spread."""
+        return self.model.cards * self.groups
+
+    def of_group(self, sequences: int) -> int:
+        """One group's part of the sequences, as many for each."""
+        if sequences % self.groups:
+            raise RefusedError(
+                f"--batch {sequences}: must be a multiple of {self.groups}, the groups of cards (--ep / --tp), which "
+                "attend to as many sequences each"
+            )
+        return sequences // self.groups
 
     def _usual_dtype(self) -> str:
         wanted = ("bf16", "fp16", "fp32") if self.model.bytes_per_element == 2 else ("fp32",)
@@ -121,20 +153,24 @@ class Setting:
     def _multiplied(self, stored: Stored, dtype: str | None) -> Stored:
         """Weights as this card multiplies them: in the checkpoint's type if it has that, unless one is given."""
         own = dtype is None and stored.multiplies in self.accelerator.peak
-        return stored if own else Stored(stored.width)
+        return Stored(stored.width, stored.multiplies if own else None)
 
     def facts(self) -> dict[str, Any]:
         """The setting as data, for JSON."""
-        widths = self.precision
+        widths, moe = self.precision, self.model.moe
         return {
             "model": self.model.name, "hardware": self.accelerator.name, "dtype": self.dtype,
             "bytes_per_element": {
                 "activations": widths.activations, "weights": widths.weights, "kv": widths.kv, "others": widths.others,
             },
-            "modules": {name: asdict(stored) for name, stored in widths.modules.items()},
+            "modules": {
+                name: {"width": kept.width, "multiplies": kept.multiplies} for name, kept in widths.modules.items()
+            },
             "attention": widths.attention or self.dtype,
             "ridge": self.accelerator.ridge(self.dtype),
             "weights_resident": self.model.weight_bytes(widths), "left_out": list(self.model.left_out),
+            "tensor_parallel": self.model.cards, "expert_parallel": moe.spread.cards if moe else 1,
+            "data_parallel": self.groups,
         }
 
     def __str__(self) -> str:

@@ -1,14 +1,24 @@
 """The sizes that make a transformer: of its layers, experts and latent attention, and of one card's share of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Self
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from .checks import check_positive, check_whole
 from .mixers import Mixer
-from .operators import experts_touched, kv_heads_per_card
-from .parts import GlobalHeads, Heads, Indexer, LayerInputs, SharedCache, share
+from .operators import experts_touched
+from .parts import GlobalHeads, Heads, Indexer, LayerInputs, SharedCache
 from .precision import Stored
+
+
+class Spread(NamedTuple):
+    """Over how many cards whole experts are spread, and how many groups of these attend to sequences of their own."""
+
+    cards: int
+    groups: int
+
+
+ALONE = Spread(1, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +33,8 @@ class MoE:
         beside_dense: the dense network is there as well, in all layers, and three more norms; the router has scales of
             its input and of each expert (Gemma 4).
         latent: width into which the experts' input is projected and out of which their sum is (Nemotron 3 Super).
+        spread: of one card's share, over how many cards whole experts are spread, and how many groups of cards, each
+            with sequences of its own, send them tokens (see `Model.card`).
 
     Raises:
         ValueError: a size is not a positive whole number, or top_k exceeds experts.
@@ -38,6 +50,7 @@ class MoE:
     router_bias: bool = False
     beside_dense: bool = False
     latent: int | None = None
+    spread: Spread = ALONE
 
     def __post_init__(self) -> None:
         experts_touched(self.experts, self.top_k, 1)
@@ -47,8 +60,16 @@ class MoE:
         for name, size in {"shared_intermediate": self.shared_intermediate, "dense_layers": self.dense_layers}.items():
             if size != 0:
                 check_whole(**{name: size})
+        check_whole(cards=self.spread.cards, groups=self.spread.groups)
+        if self.experts % self.spread.cards:
+            raise ValueError(f"ep = {self.spread.cards}: must divide the experts ({self.experts})")
         if self.shared_gate and not self.shared_intermediate:
             raise ValueError("shared_gate = True: there are no shared experts (shared_intermediate = 0)")
+
+    @property
+    def here(self) -> int:
+        """Experts of a layer that one card holds."""
+        return self.experts // self.spread.cards
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +120,7 @@ class Shapes:
         global_heads, shared_cache, layer_inputs: see `GlobalHeads`, `SharedCache`, `LayerInputs`.
         bytes_per_element: of weights, activations and KV cache. stored: how the checkpoint stores the weights that
             it keeps in other widths; names as in `Precision.modules`. kv_width: of the KV cache where it differs.
-        cards: over how many the model is split; the shapes are one card's (see `card`).
+        cards: over how many tensor parallelism splits the layers; the shapes are one card's (see `Model.card`).
         left_out: what the checkpoint has beside all this, a sentence each.
 
     Raises:
@@ -205,59 +226,6 @@ class Shapes:
             kernel, entry = "chunked_attention" if self.chunked else "window_attention", 2 * self.n_kv * self.head_dim
             kinds.append(Heads(kernel, self.window_layers, keeping, self.n_kv, self.head_dim, entry, self.window))
         return tuple(kinds)
-
-    def card(self, t: int) -> Self:
-        """The share of one of t cards under tensor parallelism, itself a model whose steps can be counted.
-
-        q, k, v, gate and up are split by outputs, o and down by inputs, embedding and lm_head by vocabulary (rounded
-        up); every expert is split; KV heads are replicated once t exceeds n_kv; norms, router and latents are
-        on every card; heads of layers with a state and of an index are split. The all-reduce between cards does not
-        cross the memory bus and is no kernel of these.
-
-        Raises:
-            ValueError: t cannot split the heads or a feed-forward width; the message says which.
-
-        >>> from roofline_calc import QWEN
-        >>> QWEN.card(4).projections()["k_proj"], QWEN.valid_tp
-        ((3584, 128), (1, 2, 4))
-        """
-        check_whole(t=t)
-        if self.cards != 1 and t != 1:
-            raise ValueError(f"t = {t}: these are the shapes of one of {self.cards} cards already")
-        if self.n_q % t:
-            raise ValueError(f"t = {t}: must divide n_q ({self.n_q})")
-        n_kv = kv_heads_per_card(self.n_kv, t)
-        moe = self.moe
-        if self.layer_inputs and t != 1:
-            raise ValueError(f"t = {t}: how engines split inputs per layer over cards is not counted")
-        if moe is None or moe.dense_layers or moe.beside_dense:
-            intermediate = share(self.intermediate, t, "intermediate")
-        else:
-            intermediate = self.intermediate  # no layer uses it
-        if moe:
-            shared = moe.shared_intermediate
-            moe = replace(
-                moe, intermediate=share(moe.intermediate, t, "the experts' intermediate"),
-                shared_intermediate=shared and share(shared, t, "the shared experts' intermediate"),
-            )
-        return replace(
-            self, name=self.name if t == 1 else f"{self.name}, one of {t} cards", n_q=self.n_q // t, n_kv=n_kv,
-            intermediate=intermediate, vocab=-(-self.vocab // t), moe=moe, cards=self.cards * t,
-            mixer=self.mixer and self.mixer.card(t), index=self.index and self.index.card(t),
-            global_heads=self.global_heads and self.global_heads.card(t),
-        )
-
-    @property
-    def valid_tp(self) -> tuple[int, ...]:
-        """The numbers of cards over which `card` can split this model."""
-        valid = []
-        for t in range(1, self.n_q + 1):
-            try:
-                self.card(t)
-            except ValueError:
-                continue
-            valid.append(t)
-        return tuple(valid)
 
 
 def _check_layers(model: Shapes) -> None:
