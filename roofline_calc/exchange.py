@@ -101,11 +101,12 @@ def _met(experts: int, top_k: int, cards: int, of: int) -> float:
 def dispatch(
     tokens: float, row: float, experts: int, top_k: int, cards: int, here: int = 1, times: int = 1,
 ) -> Exchange:
-    """Rows of a card's tokens to the cards on which their experts lie; `Exchange.back` is what the experts give back.
+    r"""Rows of a card's tokens to the cards on which their experts lie; `Exchange.back` is what the experts give back.
 
-    A row is sent once to each card, however many of the token's experts are there, and comes back from it as one
-    partial sum. Routing is even and independent, as in `experts_touched`; routing limited to a few nodes (DeepSeek-V3)
-    meets fewer cards.
+    A row goes once to each card, however many of the token's experts are there, and comes back from it as one partial
+    sum: T tokens make $T (C - h) \left(1 - \binom{E - E/C}{k} / \binom{E}{k}\right)$ rows, C being cards and h those
+    that have them. A switch that copies needs each row but once. Routing is even and independent, as in
+    `experts_touched`; routing limited to a few nodes (DeepSeek-V3) meets fewer cards.
 
     Args:
         tokens: that the card sends; all cards send alike. row: bytes of one.
@@ -122,11 +123,13 @@ def dispatch(
     away = (cards - here) * _met(experts, top_k, cards, 1)
     any_away = 1 - comb(experts // cards * here, top_k) / comb(experts, top_k)
     rows = tokens * row * times
-    return Exchange(times, rows * min(any_away, away), rows * away, rows * away)
+    return Exchange(times, rows * any_away, rows * away, rows * away)
 
 
 def exchange_bound(exchanges: Iterable[Exchange], link: float) -> float:
-    """Seconds that the exchanges of a step take at least over a link of so many byte/s each way; zero for none.
+    r"""Seconds that the exchanges of a step take at least over a link of so many byte/s each way; zero for none.
+
+    $\max(\sum_i \text{sent}_i, \sum_i \text{received}_i) / \text{link}$: both directions are busy at once.
 
     Raises:
         ValueError: the link is not positive and finite.
@@ -137,7 +140,7 @@ def exchange_bound(exchanges: Iterable[Exchange], link: float) -> float:
 
 
 def exchange_by_exchange(exchanges: Iterable[Exchange], link: float) -> float:
-    """Seconds of the exchanges one after the other, each at the link's speed.
+    r"""Seconds of the exchanges one after the other: $\sum_i \max(\text{sent}_i, \text{received}_i) / \text{link}$.
 
     Raises:
         ValueError: the link is not positive and finite.
