@@ -60,8 +60,12 @@ def _grouped(fields: Fields, bits: int, group: int, zero: bool = True) -> Callab
     if not (group == -1 or group > 0):
         raise fields.refuse("group_size", "must be a positive whole number, or -1 for one group per column")
     zeros = bits if zero else 0
-    block = (1, group) if group > 0 else None
-    return lambda module: Stored(quantised_width(bits, group if group > 0 else module.K, HALF_SCALE, zeros), block=block)
+
+    def stored(module: Module) -> Stored:
+        width = quantised_width(bits, group if group > 0 else module.K, HALF_SCALE, zeros)
+        return Stored(width, block=(1, group) if group > 0 else None)
+
+    return stored
 
 
 def fp8(fields: Fields) -> Rule:

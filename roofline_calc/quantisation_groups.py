@@ -14,6 +14,8 @@ from .operators import quantised_width
 from .precision import WIDTHS, Stored
 from .quantisation import FP32_SCALE, HALF_SCALE, Names, Rule, listed_names, sides_of_block
 
+# Formats of compressed-tensors with an 8-bit scale per group: bits, and weights in a group.
+SMALL = {"nvfp4-pack-quantized": (4, 16), "mxfp4-pack-quantized": (4, 32), "mxfp8-quantized": (8, 32)}
 Layout = Callable[[Module], Stored | None]
 
 # Model Optimizer: bytes per weight, and the data type of the product where activations are quantised too.
@@ -111,17 +113,25 @@ def _layout(fields: Fields, group: Fields) -> Layout:
     if not isinstance(weights, Mapping):
         raise group.refuse("weights", "must say how they are quantised")
     width = _width(str(stored_as), Fields(weights))
-    multiplies, block = _multiplies(inputs), _block(Fields(weights))
+    multiplies, block = _multiplies(inputs), _block(str(stored_as), Fields(weights))
     return lambda module: Stored(width(module), multiplies, block)
 
 
-def _block(weights: Fields) -> tuple[int, int] | None:
-    """Outputs and inputs that share a scale, where a layer may be cut between such blocks only."""
-    strategy = weights.config.get("strategy")
+def _block(stored_as: str, weights: Fields) -> tuple[int, int] | None:
+    """Outputs and inputs that share a scale, but for formats whose small groups engines pad."""
+    if stored_as in SMALL:
+        return None
+    strategy = _strategy(weights)
     if strategy == "block":
         return sides_of_block(weights.config.get("block_structure"), weights, "block_structure")
-    grouped = strategy == "group" or (strategy is None and weights.has("group_size"))
-    return (1, weights.whole("group_size")) if grouped else None
+    return (1, weights.whole("group_size")) if strategy == "group" else None
+
+
+def _strategy(weights: Fields) -> str:
+    strategy = weights.config.get("strategy") or ("group" if weights.has("group_size") else "tensor")
+    if strategy not in ("tensor", "channel", "group", "block"):
+        raise weights.refuse("strategy", "must be tensor or channel or group or block")
+    return str(strategy)
 
 
 def _multiplies(inputs: Any) -> str | None:
@@ -137,16 +147,15 @@ def _multiplies(inputs: Any) -> str | None:
 
 def _width(stored_as: str, weights: Fields) -> Callable[[Module], float]:
     bits, zero = weights.whole("num_bits", 8), not weights.flag("symmetric", True)
-    small = {"nvfp4-pack-quantized": (4, 16), "mxfp4-pack-quantized": (4, 32), "mxfp8-quantized": (8, 32)}
-    if stored_as in small:
-        width, group = small[stored_as]
+    if stored_as in SMALL:
+        width, group = SMALL[stored_as]
         return lambda module: quantised_width(width, group, scale_bytes=1)
     whole = ("float-quantized", "int-quantized", "naive-quantized")
     if stored_as not in ("pack-quantized", *whole):
-        known = " or ".join(("pack-quantized", *whole, *small, "dense"))
+        known = " or ".join(("pack-quantized", *whole, *SMALL, "dense"))
         raise ValueError(f"format = {stored_as!r}: must be {known}")
     stored_bits = 32 / (32 // bits) if stored_as == "pack-quantized" else 8  # whole weights in an int32, or a byte
-    strategy = weights.config.get("strategy") or ("group" if weights.has("group_size") else "tensor")
+    strategy = _strategy(weights)
     zeros = stored_bits if zero else 0
     if strategy == "tensor":
         return lambda module: quantised_width(stored_bits, None)
@@ -155,7 +164,5 @@ def _width(stored_as: str, weights: Fields) -> Callable[[Module], float]:
     if strategy == "block":
         block = sides_of_block(weights.config.get("block_structure"), weights, "block_structure")
         return lambda module: quantised_width(stored_bits, prod(block), HALF_SCALE)
-    if strategy != "group":
-        raise weights.refuse("strategy", "must be tensor or channel or group or block")
     group = weights.whole("group_size")
     return lambda module: quantised_width(stored_bits, group, HALF_SCALE, zeros)

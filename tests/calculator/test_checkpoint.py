@@ -101,7 +101,7 @@ def test_elements_of_a_published_fp8_checkpoint():
     With its prediction layer there are 62 kv_a_proj, whose last row of blocks overhangs: half a block more, of 56.
     """
     model = read_config(of("DeepSeek-V3"))
-    assert model.stored == {"layers": Stored(BLOCK_FP8, "fp8")}
+    assert model.stored == {"layers": Stored(BLOCK_FP8, "fp8", (128, 128))}
     deeper = replace(model, layers=62)
     scales = sum(
         (line.K * line.N * line.layers * line.copies) / 128**2
@@ -115,7 +115,7 @@ def test_elements_of_a_published_fp8_checkpoint():
 def test_routers_left_out_of_fp8_by_name():
     """Qwen3-235B-A22B-FP8 lists lm_head, its routers and its norms."""
     model = read_config(of("Qwen3-235B-A22B-FP8"))
-    assert model.stored == {"layers": Stored(BLOCK_FP8, "fp8")}
+    assert model.stored == {"layers": Stored(BLOCK_FP8, "fp8", (128, 128))}
     wide = 94 * (4096 * 128 + 2 * 4096 + 2 * 128) + 4096 + 2 * 151936 * 4096
     assert model.weight_bytes() == (235_093_634_560 - wide) * BLOCK_FP8 + 2 * wide
 
@@ -132,7 +132,7 @@ def test_experts_of_a_published_int4_checkpoint():
     model = read_config(of("Kimi-K2.5"))
     expert = 60 * 384 * 3 * 7168 * 2048
     assert model.weight_bytes() == expert * 0.5625 + 2 * (1_026_408_232_448 - expert)
-    assert model.stored == {"experts": Stored(0.5625)}
+    assert model.stored == {"experts": Stored(0.5625, block=(1, 32))}
 
 
 def test_left_out_of_awq_by_name():
@@ -150,11 +150,11 @@ def test_a_name_within_awqs_names():
     """AutoAWQ looks for "mlp.gate" within names, and so leaves a dense gate_proj alone as well."""
     awq = {"quant_method": "awq", "bits": 4, "group_size": 128}
     stored = read_config(quantised(**awq, modules_to_not_convert=["mlp.gate"])).stored
-    assert stored == {"layers": Stored(INT4_G128_ZERO), "gate_proj": Stored(2)}
+    assert stored == {"layers": Stored(INT4_G128_ZERO, block=(1, 128)), "gate_proj": Stored(2)}
     exact = read_config(quantised(quant_method="fp8", modules_to_not_convert=["mlp.gate"])).stored
     assert exact == {"layers": Stored(1, "fp8")}
     old = read_config(quantised(w_bit=4, q_group_size=64, zero_point=False)).stored
-    assert old == {"layers": Stored(0.5 + 2 / 64)}
+    assert old == {"layers": Stored(0.5 + 2 / 64, block=(1, 64))}
 
 
 def test_gptq_with_lm_head():
@@ -173,13 +173,13 @@ def test_gptq_by_patterns_of_names():
     stored = read_config(quantised(quant_method="gptq", bits=4, group_size=128, dynamic=dynamic)).stored
     eight = 1 + (2 + 1) / 128
     assert stored.pop("down_proj").width == pytest.approx((7 * eight + 21 * 2) / 28)
-    assert stored == {**{name: Stored(INT4_G128_ZERO) for name in ("gate_proj", "up_proj")}}
+    assert stored == {**{name: Stored(INT4_G128_ZERO, block=(1, 128)) for name in ("gate_proj", "up_proj")}}
 
 
 def test_gptq_of_experts():
     """Qwen1.5-MoE-A2.7B-Chat-GPTQ-Int4: every router, and what weighs the shared experts, stays 16 bits wide."""
     model = read_config(of("Qwen1.5-MoE-A2.7B-Chat-GPTQ-Int4"))
-    assert model.stored == {"layers": Stored(INT4_G128_ZERO)}
+    assert model.stored == {"layers": Stored(INT4_G128_ZERO, block=(1, 128))}
     layer = 4 * 2048 * 2048 + 3 * 2048 * (60 * 1408 + 5632)
     assert model.weight_bytes() == 24 * layer * INT4_G128_ZERO + 2 * (14_315_784_192 - 24 * layer)
 
@@ -264,24 +264,28 @@ FP8_ROWS = {"num_bits": 8, "type": "float", "strategy": "channel"}
 @pytest.mark.parametrize(
     ("config", "layers"),
     [
-        (tensors({"num_bits": 4, "type": "int", "strategy": "group", "group_size": 128}), Stored(0.515625)),
-        (tensors({"num_bits": 4, "type": "int", "group_size": 32, "symmetric": False}), Stored(0.5 + 2.5 / 32)),
-        (tensors({"num_bits": 3, "group_size": 128}), Stored(0.4 + 2 / 128)),  # ten weights in an int32
+        (tensors({"num_bits": 4, "type": "int", "strategy": "group", "group_size": 128}),
+         Stored(0.515625, block=(1, 128))),
+        (tensors({"num_bits": 4, "type": "int", "group_size": 32, "symmetric": False}),
+         Stored(0.5 + 2.5 / 32, block=(1, 32))),
+        (tensors({"num_bits": 3, "group_size": 128}), Stored(0.4 + 2 / 128, block=(1, 128))),  # ten weights in an int32
         (tensors({"num_bits": 8, "strategy": "tensor"}, {"num_bits": 8, "type": "int"}, "int-quantized"),
          Stored(1, "int8")),
         (tensors({"num_bits": 8, "type": "float", "strategy": "block", "block_structure": [128, 128]},
-                 {"num_bits": 8, "type": "float"}, "float-quantized"), Stored(1 + 2 / 128**2, "fp8")),
+                 {"num_bits": 8, "type": "float"}, "float-quantized"), Stored(1 + 2 / 128**2, "fp8", (128, 128))),
         (tensors({"num_bits": 4, "type": "float", "group_size": 16}, {"num_bits": 4, "type": "float"},
                  "nvfp4-pack-quantized"), Stored(NVFP4, "fp4")),
         (tensors({"num_bits": 4, "type": "float", "group_size": 32}, None, "mxfp4-pack-quantized"), Stored(MXFP4)),
         (tensors({"num_bits": 8, "type": "float"}, {"num_bits": 8, "type": "float"}, "mxfp8-quantized"),
          Stored(1 + 1 / 32, "fp8")),
-        (tensors({"num_bits": 4, "group_size": 128}, {"num_bits": 8, "type": "float"}), Stored(0.515625, "fp8")),
+        (tensors({"num_bits": 4, "group_size": 128}, {"num_bits": 8, "type": "float"}),
+         Stored(0.515625, "fp8", (1, 128))),
         (quantised(quant_method="bitsandbytes", load_in_4bit=True), Stored(0.5625)),
         (quantised(quant_method="bitsandbytes", load_in_4bit=True, bnb_4bit_use_double_quant=True),
          Stored(0.5 + 1 / 64 + 4 / (64 * 256))),
-        (quantised(quant_method="fp8", weight_block_size=[64, 128]), Stored(1 + 4 / 8192, "fp8")),
-        (quantised(quant_method="modelopt", quant_algo="FP8_PB_WO"), Stored(BLOCK_FP8, "fp8")),
+        (quantised(quant_method="fp8", weight_block_size=[64, 128]), Stored(1 + 4 / 8192, "fp8", (64, 128))),
+        (quantised(quant_method="modelopt", quant_algo="FP8_PB_WO"),
+         Stored(BLOCK_FP8, "fp8", (128, 128))),
         (quantised(quant_method="modelopt_fp4", quant_algo="w4a16_nvfp4", group_size="16"), Stored(NVFP4)),
         (quantised(quant_algo="MXFP8", ignore=["lm_head"]), Stored(1 + 1 / 32, "fp8")),
     ],
