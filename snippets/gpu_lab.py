@@ -324,16 +324,20 @@ def rings(machine: Machine, dtype: str, shape: tuple[int, int], M: int, note: No
 # --- What is measured ------------------------------------------------------
 
 def roof_loads(machine: Machine, inputs: Ring) -> dict[str, tuple[str, int, Lap]]:
-    """Method, size and lap of B, a read of the ring; of a copy of half of it; and of P, a matmul beyond any ridge."""
-    memory, numbers = inputs.memory, inputs.memory.view(torch.float32)
-    half, n = len(memory) // 2, min(2048 if machine.kind == "cpu" else 8192, math.isqrt(len(memory) // 2))
+    """Method, size and lap of B, reads round the ring; of copies round it; and of P, a matmul beyond any ridge.
+
+    An eighth of the ring at a time: a busy machine lets short laps through, and long ones wait for a core.
+    """
+    memory, part = inputs.memory, inputs.memory.nbytes // 8
+    numbers, copies = Ring(memory.view(torch.float32)), Ring(memory)
+    some, n = part // memory.itemsize, min(2048 if machine.kind == "cpu" else 8192, math.isqrt(len(memory) // 2))
     a, b, y = inputs.take(n, n), inputs.take(n, n), memory.new_empty(n, n)
-    loads: dict[str, tuple[str, int, Step]] = {
-        "B": ("sum", memory.nbytes, lambda: numbers.sum()),
-        "copy": ("copy_", memory[:half].nbytes, lambda: memory[-half:].copy_(memory[:half])),
-        "P": ("mm", n, lambda: torch.mm(a, b, out=y)),
+    loads: dict[str, tuple[str, int, Step, int]] = {
+        "B": ("sum", part, lambda: numbers.take(part // 4).sum(), 8),
+        "copy": ("copy_", part, lambda: copies.take(some).copy_(copies.take(some)), 8),
+        "P": ("mm", n, lambda: torch.mm(a, b, out=y), 1),
     }
-    return {name: (method, size, lap_for(machine, step)) for name, (method, size, step) in loads.items()}
+    return {name: (method, size, lap_for(machine, step, turn)) for name, (method, size, step, turn) in loads.items()}
 
 
 @dataclass(frozen=True)

@@ -169,21 +169,30 @@ def ring(numbers: int, size: float = 1.0) -> gpu_lab.Ring:
 
 
 def test_a_read_counts_each_byte_once_a_copy_twice_and_a_matmul_what_the_calculator_counts():
-    loads = gpu_lab.roof_loads(MACHINE, ring(2 * 8 * 8 + 1))
+    loads = gpu_lab.roof_loads(MACHINE, ring(8 * 128))
     work = {name: gpu_lab.Roof(method, size, timing(1)).work for name, (method, size, _) in loads.items()}
-    assert work == {"B": 129 * 4, "copy": 2 * 64 * 4, "P": gemm(8, 8, 8).flops}
+    assert work == {"B": 128 * 4, "copy": 2 * 128 * 4, "P": gemm(22, 22, 22).flops}
 
 
 def test_the_roofs_do_what_they_are_said_to_do(monkeypatch):
-    """A sum reads all the ring; a copy moves its first half to its second."""
-    steps = []
-    monkeypatch.setattr(gpu_lab, "lap_for", lambda machine, step: steps.append(step))
-    numbers = ring(2 * 8 * 8)
-    numbers.memory.copy_(torch.arange(128.0))
+    """Sums read one eighth of the ring after another, all within a turn; copies move one to the next."""
+    steps, turns = [], []
+    monkeypatch.setattr(gpu_lab, "lap_for", lambda machine, step, turn: (steps.append(step), turns.append(turn)))
+    numbers = ring(8 * 128)
+    numbers.memory.copy_(torch.arange(1024.0))
     gpu_lab.roof_loads(MACHINE, numbers)
-    assert steps[0]() == sum(range(128))
+    assert turns == [8, 8, 1]
+    eighths = [sum(range(128 * i, 128 * (i + 1))) for i in range(8)]
+    assert [steps[0]() for _ in range(9)] == [*eighths, eighths[0]]
     steps[1]()
-    assert numbers.memory.tolist() == [*range(64), *range(64)]
+    steps[1]()
+    moved = numbers.memory.view(8, 128)
+    assert torch.equal(moved[0], torch.arange(128.0, 256.0))
+    assert torch.equal(moved[2], torch.arange(384.0, 512.0))
+    half = gpu_lab.Ring(torch.arange(1024.0).to(torch.bfloat16))
+    gpu_lab.roof_loads(MACHINE, half)
+    steps[4]()
+    assert torch.equal(half.memory[:128], half.memory[128:256])  # of two bytes each: an eighth too
 
 
 def test_a_roof_is_the_best_and_its_median_that_of_every_round():

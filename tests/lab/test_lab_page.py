@@ -75,7 +75,7 @@ def test_the_stored_run_has_the_points_of_the_printed_program():
 
 def test_the_stored_roofs_are_those_that_the_printed_program_measures(monkeypatch):
     """§our-run: the same methods at the same sizes. A run of another version would have to be taken again."""
-    monkeypatch.setattr(gpu_lab, "lap_for", lambda machine, step: None)
+    monkeypatch.setattr(gpu_lab, "lap_for", lambda machine, step, turn: None)
     numbers = gpu_lab.torch.empty(STORED["ring"] // 2, dtype=gpu_lab.torch.bfloat16)  # not touched: costs no memory
     loads = gpu_lab.roof_loads(lab_fakes.MACHINE, gpu_lab.Ring(numbers))
     assert {name: (roof["method"], roof["size"]) for name, roof in STORED["roofs"].items()} == \
