@@ -61,7 +61,8 @@ if TYPE_CHECKING:
         sweep,
     )
     from .catalog import ACCELERATORS, MODELS, QWEN, RTX_4090, Accelerator, read_accelerators, read_models
-    from .config import read_config
+    from .checkpoints.formats import FORMATS, bytes_of, stored_as
+    from .checkpoints.read import read_config
     from .exchange import (
         Exchange,
         all_gather,
@@ -71,7 +72,6 @@ if TYPE_CHECKING:
         exchange_bound,
         exchange_by_exchange,
     )
-    from .formats import FORMATS, bytes_of, stored_as
     from .layers import Linear
     from .linear_attention import gated_delta_rule, mamba2_scan, short_convolution
     from .measured import Measurement, Results, read_results
@@ -178,11 +178,11 @@ _LATER = {
         "first_query_tokens", "largest_batch", "largest_context", "sweep",
     ),
     ".catalog": ("ACCELERATORS", "MODELS", "QWEN", "RTX_4090", "Accelerator", "read_accelerators", "read_models"),
-    ".config": ("read_config",),
+    ".checkpoints.read": ("read_config",),
     ".exchange": (
         "Exchange", "all_gather", "all_reduce", "cards_touched", "dispatch", "exchange_bound", "exchange_by_exchange",
     ),
-    ".formats": ("FORMATS", "bytes_of", "stored_as"),
+    ".checkpoints.formats": ("FORMATS", "bytes_of", "stored_as"),
     ".layers": ("Linear",),
     ".measured": ("Measurement", "Results", "read_results"),
     ".model": ("Model",),

@@ -6,9 +6,9 @@ from typing import NoReturn
 
 from .answer import Answer
 from .attending import FORMS
+from .checkpoints.formats import ALIASES, FORMATS, bytes_of
 from .commands import cross, ops, plot, sweep_command
 from .comparison import compare
-from .formats import ALIASES, FORMATS, bytes_of
 from .listing import hardware, models
 from .precision import WIDTHS
 from .setting import PROGRAM, RefusedError, nearest

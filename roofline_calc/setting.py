@@ -9,9 +9,9 @@ from typing import Any
 
 from .attending import check_form
 from .catalog import ACCELERATORS, MODELS, Accelerator, read_accelerators, read_models
+from .checkpoints.formats import stored_as
+from .checkpoints.read import read_config
 from .checks import check_whole
-from .config import read_config
-from .formats import stored_as
 from .model import Model
 from .precision import WIDTHS, Precision, Stored
 

@@ -29,7 +29,7 @@ CHARTS, EXPLORER = "python snippets/figures.py", "python docs/hooks/programs/exp
 # What an answer depends on: of some Python sources the code alone, so that a comment changes nothing.
 ALWAYS = ("docs/hooks/programs/*.py", "requirements/*.txt")
 CATALOGUE = "roofline_calc/*.toml"
-FORMULAS = ("roofline_calc/*.py",)
+FORMULAS = ("roofline_calc/**/*.py",)
 
 
 class Sources(NamedTuple):
@@ -43,7 +43,7 @@ SLOW = {  # each in a process of its own, so that nothing waits behind it
     CHARTS: Sources(FORMULAS, (CATALOGUE, "snippets/figures.py", "snippets/results/*.json")),
     EXPLORER: Sources(FORMULAS, (CATALOGUE, "snippets/explorer.py")),
 }
-ALL = Sources((), ("roofline_calc/*", "snippets/**/*"))
+ALL = Sources((), ("roofline_calc/**/*.py", CATALOGUE, "snippets/**/*"))
 SOURCES = {
     "number": Sources((*FORMULAS, "snippets/published/*.py"), (
         CATALOGUE, "snippets/explorer.py",  # which tells where the explorer's knobs begin

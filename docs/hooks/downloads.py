@@ -6,7 +6,7 @@ from pathlib import Path
 
 from project import ROOT
 
-PARTS = ("LICENSE", "snippets/gpu_lab.py", "roofline_calc/*.py", "roofline_calc/*.toml")
+PARTS = ("LICENSE", "snippets/gpu_lab.py", "roofline_calc/**/*.py", "roofline_calc/*.toml")
 
 
 def lab_archive(language: str) -> bytes:

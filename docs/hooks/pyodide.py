@@ -19,7 +19,7 @@ PYODIDE = ROOT / "node_modules" / "pyodide"
 FOLDER = "assets/pyodide/"
 SCRIPTS = {"pyodide.mjs": "pyodide.js", "pyodide.asm.mjs": "pyodide.asm.js"}  # many servers do not know .mjs
 WASM, LIBRARY = "pyodide.asm.wasm", "python_stdlib.zip"
-PARTS = ("roofline_calc/*.py", "roofline_calc/*.toml", "snippets/own/*")  # what the programs import and read
+PARTS = ("roofline_calc/**/*.py", "roofline_calc/*.toml", "snippets/own/*")  # what the programs import and read
 BLOCK = '<div class="run highlight"'
 NOTICE = """\
 Files of Pyodide {version}, unmodified: two are renamed, one is compressed. Pyodide is licensed under the MPL 2.0, its

@@ -56,7 +56,7 @@ def public() -> dict[str, Entry]:
 
 
 def _parse(module: str) -> ast.Module:
-    return ast.parse((PACKAGE / f"{module}.py").read_text(encoding="utf-8"))
+    return ast.parse((PACKAGE / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8"))
 
 
 def _defined(module: ast.Module) -> Iterator[tuple[str, Entry]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from roofline_calc import ACCELERATORS, MODELS, Model, Precision, Report, Stored, analyse, quantised_width, width_of
-from roofline_calc.formats import stored_as
+from roofline_calc.checkpoints.formats import stored_as
 
 HERE = Path(__file__).parent
 

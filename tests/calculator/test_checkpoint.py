@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from roofline_calc import Precision, read_config
-from roofline_calc.module_names import DEPARTING, USUAL, USUAL_ENDS
-from roofline_calc.modules import modules
+from roofline_calc.checkpoints.module_names import DEPARTING, USUAL, USUAL_ENDS
+from roofline_calc.checkpoints.modules import modules
 from roofline_calc.precision import Stored
 
 FOLDER = Path(__file__).parent / "configs"

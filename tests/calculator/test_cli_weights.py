@@ -8,7 +8,7 @@ import pytest
 
 from roofline_calc import MODELS, QWEN, read_config
 from roofline_calc.__main__ import main
-from roofline_calc.formats import stored_as
+from roofline_calc.checkpoints.formats import stored_as
 
 FOLDER = Path(__file__).parent / "configs"
 

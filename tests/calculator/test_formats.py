@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from roofline_calc import MODELS, Model
-from roofline_calc.formats import BLOCKS, FORMATS, bytes_of, stored_as
+from roofline_calc.checkpoints.formats import BLOCKS, FORMATS, bytes_of, stored_as
 from roofline_calc.precision import Stored
 
 GIB = 2**30

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from roofline_calc import MODELS, Model, read_config
-from roofline_calc.architectures import ARCHITECTURES, NOT_COUNTED
+from roofline_calc.checkpoints.architectures import ARCHITECTURES, NOT_COUNTED
 
 FOLDER = Path(__file__).parent / "configs"
 HUB = "safetensors total in the Hugging Face Hub's metadata of the model"

@@ -87,8 +87,8 @@ def test_an_unknown_module_says_what_there_is(capsys):
 def test_the_archive_has_all_that_the_programs_import_and_read():
     archive = zipfile.ZipFile(io.BytesIO(pyodide.programs()))
     assert archive.testzip() is None
-    needed = {path.relative_to(ROOT).as_posix() for path in (ROOT / "roofline_calc").iterdir() if path.is_file()}
-    needed |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "snippets" / "own").iterdir()}
+    found = [path for path in (ROOT / "roofline_calc").rglob("*") if path.suffix in (".py", ".toml")]
+    needed = {path.relative_to(ROOT).as_posix() for path in (*found, *(ROOT / "snippets" / "own").iterdir())}
     assert set(archive.namelist()) == needed | {"runner.py"}
     assert pyodide.programs() == pyodide.programs()
 

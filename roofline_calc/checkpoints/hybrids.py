@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from .checkpoint import WIDTH_OF_TORCH_DTYPE
-from .config_dense import llama
-from .config_fields import Fields
-from .config_moe import dense_layers
-from .config_parts import but_every, count_layers, heads, rotary, shapes, text_part, tied, top_k, window
-from .mixers import DeltaNet, Mamba2
-from .parts import GlobalHeads, LayerInputs, SharedCache
-from .shapes import MoE
+from ..mixers import DeltaNet, Mamba2
+from ..parts import GlobalHeads, LayerInputs, SharedCache
+from ..shapes import MoE
+from .attention_fields import but_every, count_layers, heads, rotary, shapes, text_part, tied, top_k, window
+from .dense import llama
+from .fields import Fields
+from .moe import dense_layers
+from .storage import WIDTH_OF_TORCH_DTYPE
 
 
 def _state_width(fields: Fields, key: str) -> float | None:

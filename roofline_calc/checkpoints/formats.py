@@ -8,12 +8,12 @@ A GGUF file of a mixed type keeps some matrices wider than others: which ones, l
 
 from collections.abc import Callable
 
-from .checkpoint import together
-from .checks import check_choice
-from .model import Model
+from ..checks import check_choice
+from ..model import Model
+from ..precision import Stored, width_of
 from .modules import Module, modules
-from .precision import Stored, width_of
 from .quantisation import Rule, mlx_affine
+from .storage import together
 
 # Of GGUF's types: weights in a block, and its bytes.
 BLOCKS = {

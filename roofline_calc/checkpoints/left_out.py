@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from .model import Model
+from ..model import Model
 
 # Whose prediction layers are as `prediction_layer` counts them (vLLM's deepseek_mtp.py, qwen3_next_mtp.py): published
 # totals come out so. Some have an embedding and lm_head of their own: of GLM 4.5 and 4.7, but not 4.6 and 5.

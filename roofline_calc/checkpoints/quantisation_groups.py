@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any
 
-from .config_fields import Fields
+from ..operators import quantised_width
+from ..precision import WIDTHS, Stored
+from .fields import Fields
 from .modules import Module
-from .operators import quantised_width
-from .precision import WIDTHS, Stored
 from .quantisation import FP32_SCALE, HALF_SCALE, Names, Rule, listed_names, sides_of_block
 
 # Formats of compressed-tensors with an 8-bit scale per group: bits, and weights in a group.

@@ -5,10 +5,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from .config_fields import Fields
-from .model import Model
+from ..model import Model
+from ..precision import WIDE, WIDTHS, Stored
+from .fields import Fields
 from .modules import Module, modules
-from .precision import WIDE, WIDTHS, Stored
 from .quantisation import Rule, awq, bitsandbytes, fp8, gptq, mlx, mxfp4
 from .quantisation_groups import compressed_tensors, modelopt
 

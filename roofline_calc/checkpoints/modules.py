@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from .model import Model
+from ..model import Model
+from ..precision import WIDE
 from .module_names import DEPARTING, HEAD_ROOTS, ROOTS, USUAL, USUAL_ENDS
-from .precision import WIDE
 
 
 @dataclass(frozen=True)

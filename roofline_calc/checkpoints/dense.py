@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from .config_fields import Fields
-from .config_parts import but_every, everywhere, heads, rotary, shapes, text_part, tied, window, without_rope
+from .attention_fields import but_every, everywhere, heads, rotary, shapes, text_part, tied, window, without_rope
+from .fields import Fields
 
 
 def llama(fields: Fields) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping
 from math import prod
 from typing import Any
 
-from .config_fields import Fields
+from ..operators import quantised_width
+from ..precision import WIDTHS, Stored
+from .fields import Fields
 from .modules import Module
-from .operators import quantised_width
-from .precision import WIDTHS, Stored
 
 Rule = Callable[[Module], Stored | None]  # None: not quantised
 FP32_SCALE, HALF_SCALE = 4, 2

@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..model import Model
 from .architectures import ARCHITECTURES, NOT_COUNTED
-from .checkpoint import element_width, stored_modules
-from .config_fields import Fields
+from .fields import Fields
 from .file_kinds import config_in, named_architecture, refuse_file, unsupported
 from .left_out import left_out
-from .model import Model
+from .storage import element_width, stored_modules
 
 SIDECAR = "hf_quant_config.json"  # where Model Optimizer says how it quantised, often there alone
 # Of architectures whose published configs name none.

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from .config_dense import mistral, qwen2, qwen3
-from .config_fields import Fields
-from .config_parts import (
+from ..parts import Indexer
+from ..shapes import MLA, MoE
+from .attention_fields import (
     count_layers,
     everywhere,
     heads,
@@ -16,8 +16,8 @@ from .config_parts import (
     window,
     without_rope,
 )
-from .parts import Indexer
-from .shapes import MLA, MoE
+from .dense import mistral, qwen2, qwen3
+from .fields import Fields
 
 
 def dense_layers(fields: Fields) -> int:

@@ -9,10 +9,8 @@ configs leave it out and their published parameter counts agree with the default
 from collections.abc import Callable
 from typing import Any
 
-from . import config_dense as dense
-from . import config_hybrids as hybrid
-from . import config_moe as moe
-from .config_fields import Fields
+from . import dense, hybrids, moe
+from .fields import Fields
 
 # Refused although others of their families are known: what in them is not counted.
 NOT_COUNTED = {
@@ -37,14 +35,14 @@ ARCHITECTURES: dict[str, Callable[[Fields], dict[str, Any]]] = {
     "Qwen3MoeForCausalLM": moe.qwen3_moe,
     "Qwen3VLForConditionalGeneration": dense.qwen3_vl,
     "Qwen3VLMoeForConditionalGeneration": moe.qwen3_vl_moe,
-    "Qwen3NextForCausalLM": hybrid.qwen3_next,
-    "Qwen3_5ForConditionalGeneration": hybrid.qwen3_5,
-    "Qwen3_5MoeForConditionalGeneration": hybrid.qwen3_5_moe,
+    "Qwen3NextForCausalLM": hybrids.qwen3_next,
+    "Qwen3_5ForConditionalGeneration": hybrids.qwen3_5,
+    "Qwen3_5MoeForConditionalGeneration": hybrids.qwen3_5_moe,
     "GemmaForCausalLM": dense.gemma,
     "Gemma2ForCausalLM": dense.gemma2,
     "Gemma3ForCausalLM": dense.gemma3,
     "Gemma3ForConditionalGeneration": dense.gemma3_multimodal,
-    "Gemma4ForConditionalGeneration": hybrid.gemma4,
+    "Gemma4ForConditionalGeneration": hybrids.gemma4,
     "Phi3ForCausalLM": dense.phi3,
     "PhiMoEForCausalLM": moe.phimoe,
     "DeepseekV2ForCausalLM": moe.deepseek,
@@ -58,8 +56,8 @@ ARCHITECTURES: dict[str, Callable[[Fields], dict[str, Any]]] = {
     "GlmMoeDsaForCausalLM": moe.deepseek_v32,
     "MiniMaxM2ForCausalLM": moe.minimax_m2,
     "GraniteForCausalLM": dense.llama,
-    "GraniteMoeHybridForCausalLM": hybrid.granite_hybrid,
-    "NemotronHForCausalLM": hybrid.nemotron_h,
+    "GraniteMoeHybridForCausalLM": hybrids.granite_hybrid,
+    "NemotronHForCausalLM": hybrids.nemotron_h,
     "SmolLM3ForCausalLM": dense.smollm3,
     "Olmo2ForCausalLM": dense.olmo2,
     "Olmo3ForCausalLM": dense.olmo3,

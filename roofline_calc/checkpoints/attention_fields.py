@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .config_fields import Fields
+from .fields import Fields
 
 
 def heads(fields: Fields, *, explicit: bool = False, grouped: bool = True) -> dict[str, int]:
