@@ -83,7 +83,7 @@ def cards_touched(experts: int, top_k: int, cards: int) -> float:
         ValueError: an argument is not a positive whole number, top_k exceeds experts, or cards do not divide them.
 
     >>> round(cards_touched(256, 8, 32), 2), cards_touched(8, 2, 1)
-    (7.2, 1.0)
+    (7.27, 1.0)
     """
     return cards * _met(experts, top_k, cards, 1)
 

@@ -242,16 +242,6 @@ def test_a_mixture_of_experts_reads_a_tenth_of_what_is_resident():
     assert claim('MODELS["qwen3-30b-a3b"].params_read(1) / 1e9:.1f') == round(read / 1e9, 1)
 
 
-def test_cards_divide_the_heads_and_the_width_evenly():
-    valid = [t for t in range(1, 29) if 28 % t == 0 and 18944 % t == 0 and (4 % t == 0 or t % 4 == 0)]
-    assert CLAIMS['", ".join(map(str, QWEN.valid_tp))'] == ", ".join(map(str, valid))
-
-
-def test_16_cards_keep_8_kv_heads_twice():
-    field = '16 * MODELS["llama-3.1-8b"].card(16).kv_bytes_per_token / MODELS["llama-3.1-8b"].kv_bytes_per_token:.0f'
-    assert claim(field) == Fraction(16 * 1, 8)
-
-
 def test_an_index_and_what_it_picks_are_a_fraction_of_all_tokens():
     """Sparse attention: 64 index heads of 128 on every key, 128 heads on latents of 512 + 64."""
     pair, scored = 2 * 128 * (512 + 64 + 512), 64 * (2 * 128 + 2)

@@ -81,4 +81,22 @@ CLAIMS = {
         '2.06',
     '8 * stored_as("q4_k_m", MODELS["llama-3.1-8b"])["v_proj"].width:.3f': '5.531',
     '8 * stored_as("q4_k_m", MODELS["llama-3.1-8b"])["lm_head"].width:.4f': '6.5625',
+    '", ".join(map(str, MODELS["deepseek-v3"].valid_tp))': '1, 2, 4, 8, 16',
+    'MODELS["deepseek-v3"].intermediate / 32:.0f': '576',
+    'all_reduce(275, 8).between_cards:.0f': '481',
+    'ACCELERATORS["h100-sxm"].link / 1e9:.0f': '450',
+    'exchange_bound(MODELS["llama-3.1-70b"].card(8).exchanges(64).values(), ACCELERATORS["h100-sxm"].link) * 1e3:.2f':
+        '0.37',
+    'analyse(MODELS["llama-3.1-70b"].card(8).decode_kernels(64, 2048, fused=True), ACCELERATORS["h100-sxm"])'
+    '.lower_bound * 1e3:.2f': '6.79',
+    'exchange_bound(QWEN.card(4).exchanges(2048).values(), RTX_4090.link) * 1e3:.0f': '26',
+    'analyse(QWEN.card(4).step([(2048, 2048)], fused=True), RTX_4090).lower_bound * 1e3:.0f': '42',
+    'MODELS["deepseek-v3"].weight_bytes() / 1e9:.0f': '673',
+    'MODELS["deepseek-v3"].card(1, ep=32).weight_bytes() / 1e9:.1f': '39.5',
+    'cards_touched(256, 8, 32):.1f': '7.3',
+    'exchange_bound(MODELS["deepseek-v3"].card(1, ep=128).exchanges(128).values(), ACCELERATORS["h800-sxm"].link)'
+    ' * 1e3:.1f': '4.4',
+    'analyse(MODELS["deepseek-v3"].card(1, ep=128).decode_kernels(128, 4096, fused=True), ACCELERATORS["h800-sxm"])'
+    '.lower_bound * 1e3:.1f': '17.7',
+    '128 / (18598 / 8) * 1e3:.0f': '55',
 }
