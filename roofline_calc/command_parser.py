@@ -108,7 +108,7 @@ def _setting() -> Parser:
     step = setting.add_argument_group("the step")
     step.add_argument("--phase", type=_one_of("decode", "prefill"), default="decode", metavar="decode|prefill",
                       help="one query token per sequence, or all of them (default: decode)")
-    step.add_argument("--batch", type=_whole, default=1, metavar="N", help="sequences (default: 1)")
+    step.add_argument("--batch", type=_whole, metavar="N", help="sequences (default: 1, or one per group of cards)")
     step.add_argument("--context", type=_wholes, default=[2048], metavar="S[,S...]",
                       help="tokens of context with the step's own, for all or per sequence (default: 2048)")
     step.add_argument("--traffic", type=_one_of("q+kv+o", "kv-only"), default="q+kv+o", metavar="q+kv+o|kv-only",

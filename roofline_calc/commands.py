@@ -49,12 +49,12 @@ def _operators(report: Report) -> list[dict[str, Any]]:
 Batch = dict[tuple[int, int], int]  # how many sequences have L query tokens and S tokens of context
 
 
-def _batch(options: argparse.Namespace) -> Batch:
-    check_whole(batch=options.batch)
+def _batch(options: argparse.Namespace, batch: int) -> Batch:
+    check_whole(batch=batch)
     if options.tokens is not None:
         check_whole(tokens=options.tokens)
-    contexts = Counter({options.context[0]: options.batch} if len(options.context) == 1 else options.context)
-    if len(options.context) > 1 and options.batch not in (1, len(options.context)):
+    contexts = Counter({options.context[0]: batch} if len(options.context) == 1 else options.context)
+    if len(options.context) > 1 and options.batch not in (None, 1, len(options.context)):
         raise RefusedError(f"--batch {options.batch}: {len(options.context)} contexts are given, one per sequence")
     for context in contexts:
         check_whole(context=context)
@@ -72,7 +72,8 @@ def _in_words(batch: Batch, phase: str, groups: int) -> str:
 
 def ops(options: argparse.Namespace) -> Answer:
     """Every operator of one step: FLOPs, traffic, intensity, regime, time at its own roof; and the step's times."""
-    setting, sequences = Setting(options), _batch(options)
+    setting = Setting(options)
+    sequences = _batch(options, setting.batch)
     model, precision = setting.model, setting.precision
     batch = {pair: setting.of_group(n) for pair, n in sequences.items()}
     tokens = sum(L * n for (L, _), n in batch.items())
@@ -154,8 +155,8 @@ def sweep_command(options: argparse.Namespace) -> Answer:
         raise RefusedError("--context: a sweep takes one; give several with --over context --values 512,1024")
     default = [setting.groups * 2**i for i in range(11)] if options.over == "batch" else [2**i for i in range(7, 18)]
     values = options.values or default
-    points = [(n, options.context[0]) if options.over == "batch" else (options.batch, n) for n in values]
-    check_whole(batch=options.batch)
+    points = [(n, options.context[0]) if options.over == "batch" else (setting.batch, n) for n in values]
+    check_whole(batch=setting.batch)
     points = [(setting.of_group(batch), context) for batch, context in points]
     rows, data = [], []
     for batch, context, report in sweep(
@@ -186,8 +187,8 @@ def sweep_command(options: argparse.Namespace) -> Answer:
 
 def cross(options: argparse.Namespace) -> Answer:
     """Where regimes turn: tokens at which each linear layer does, batch, context, query tokens; what fits."""
-    check_whole(batch=options.batch)
     setting = Setting(options)
+    check_whole(batch=setting.batch)
     model, precision, card, context = setting.model, setting.precision, setting.accelerator, options.context[0]
     check_whole(context=context)
     lines = model.gemms(options.fused)
@@ -208,7 +209,7 @@ def cross(options: argparse.Namespace) -> Answer:
         "decode_query_tokens": first_query_tokens(model, card, context, **common),
         "prefill_context": first_context(model, card, fused=options.fused, **common),
         "prefill_attention_context": first_context(model, card, attention, fused=options.fused, **common),
-        "largest_context": largest_context(model, card.memory, setting.of_group(options.batch), precision=precision),
+        "largest_context": largest_context(model, card.memory, setting.of_group(setting.batch), precision=precision),
         "largest_batch": setting.groups * largest_batch(model, card.memory, context, precision=precision),
     }
     text = {name: "never" if value is None else significant(value) for name, value in solved.items()}
@@ -219,7 +220,7 @@ def cross(options: argparse.Namespace) -> Answer:
         f"  prefill of one sequence, the step's lower bound:  context {text['prefill_context']}",
         f"  prefill of one sequence, {attention}:  context {text['prefill_attention_context']}",
         f"fits in {_bytes(card.memory)} beside the weights",
-        f"  batch {options.batch:,}:  context up to {text['largest_context']}",
+        f"  batch {setting.batch:,}:  context up to {text['largest_context']}",
         f"  context {context:,}:  batch up to {text['largest_batch']}",
     ]
     columns = (
@@ -227,7 +228,7 @@ def cross(options: argparse.Namespace) -> Answer:
         Column("crossing", "turns at", "token", missing="never"), Column("limit", "highest intensity", "FLOP/byte"),
     )
     data = setting.facts() | {
-        "context": context, "batch": options.batch, "units": {"crossing": "token", "limit": "FLOP/byte"},
+        "context": context, "batch": setting.batch, "units": {"crossing": "token", "limit": "FLOP/byte"},
         "linear_layers": rows, "first_compute_bound": solved,
     }
     return Answer(data, columns, rows, [str(setting)], below)

@@ -79,6 +79,7 @@ class Setting:
         if options.weights is not None:
             self._whole = replace(self._whole, stored={})  # nor do its blocks of quantised weights count
         self.groups = self._groups(options)
+        self.batch: int = self.groups if options.batch is None else options.batch
         self.model = self._whole.card(options.tp, ep=options.ep)
         check_form(self.model, options.mla)
         self.mla = options.mla
