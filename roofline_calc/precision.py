@@ -1,7 +1,8 @@
 """Data types by name, how many bytes each kind of operand takes in a step, and what multiplies in which type."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 from .checks import check_choice, check_positive, check_whole
 from .operators import quantised_width
@@ -68,6 +69,10 @@ class Stored:
         if self.multiplies is not None:
             check_choice(tuple(WIDTHS), multiplies=self.multiplies)
 
+    def on(self, dtypes: Container[str]) -> "Stored":
+        """The same on a card that multiplies in these data types: a product that it lacks takes widened weights."""
+        return self if self.multiplies in dtypes else replace(self, multiplies=None)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Precision:
@@ -99,6 +104,10 @@ class Precision:
         check_positive(activations=self.activations, weights=self.weights, kv=self.kv, others=self.others)
         if self.attention is not None:
             check_choice(tuple(WIDTHS), attention=self.attention)
+
+    def on(self, dtypes: Container[str]) -> Self:
+        """The same on a card that multiplies in these data types; see `Stored.on`."""
+        return replace(self, modules={name: stored.on(dtypes) for name, stored in self.modules.items()})
 
     def stored(self, layer: str) -> Stored:
         """How the weights of a linear layer, router, lm_head or embedding are stored."""

@@ -125,10 +125,9 @@ class Setting:
 
     def _precision(self, options: argparse.Namespace) -> Precision:
         stored, width = self.model.precision, WIDTHS[self.dtype]
-        modules = {name: self._multiplied(module, options.dtype) for name, module in self._modules(options).items()}
         precision = Precision(
             activations=width, weights=width, kv=stored.kv if stored.kv < stored.others else max(width, 2),
-            others=max(width, 2), modules=modules, attention=options.attention,
+            others=max(width, 2), modules=self._modules(options), attention=options.attention,
         )
         if isinstance(options.weights, float | int):
             precision = replace(precision, weights=options.weights)
@@ -136,7 +135,8 @@ class Setting:
             precision = replace(precision, kv=options.kv)
         if options.attention is not None:
             self.accelerator.peak_of(options.attention)
-        return precision
+        # Weights multiply in the checkpoint's type where this card has it, unless one is given.
+        return precision.on(self.accelerator.peak if options.dtype is None else ())
 
     def _modules(self, options: argparse.Namespace) -> dict[str, Stored]:
         """What is stored otherwise than the rest: as the checkpoint has it, or as the options say."""
@@ -150,11 +150,6 @@ class Setting:
                 raise RefusedError(f"--lm-head, --embedding: {self._whole.name} has one matrix for both, of one width")
             given = dict.fromkeys(wide, next(iter(given.values())))
         return modules | {name: Stored(width) for name, width in given.items()}
-
-    def _multiplied(self, stored: Stored, dtype: str | None) -> Stored:
-        """Weights as this card multiplies them: in the checkpoint's type if it has that, unless one is given."""
-        own = dtype is None and stored.multiplies in self.accelerator.peak
-        return Stored(stored.width, stored.multiplies if own else None)
 
     def facts(self) -> dict[str, Any]:
         """The setting as data, for JSON."""
