@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import sympy as sp
 from sympy.core.relational import Relational
+from sympy.simplify.cse_main import tree_cse
 
 
 class TraceError(Exception):
@@ -132,24 +133,43 @@ def _code(value: Any) -> str:
 def function(name: str, call: Callable[[], Any], known: Mapping[Any, bool] | None = None) -> str:
     """``({a, b}) => …`` for a call on symbols; its parameters are the symbols that it uses.
 
+    What occurs several times in the result is computed once.
+
     Raises:
         TraceError: the call asks something of a symbol that has no answer, or gives what JavaScript cannot say.
     """
     try:
         value = trace(call, known)
-        body = javascript(value)
+        parts = _expressions(value)
+        common, parts = tree_cse(parts, sp.numbered_symbols("x"), order="none")  # without factoring: gzip likes it
+        lines = [f"const {symbol} = {_code(part)};" for symbol, part in common]
+        body = javascript(_filled(value, iter(parts)))
     except Exception as error:  # whatever a function of numbers can do with a symbol
         raise TraceError(f"{name} cannot be turned into JavaScript: {type(error).__name__}: {error}") from error
-    parameters = ", ".join(sorted({symbol.name for symbol in _symbols(value)}))
-    return f"({{{parameters}}}) => ({body})"
+    parameters = ", ".join(sorted({symbol.name for part in _expressions(value) for symbol in part.free_symbols}))
+    computed = f"{{{' '.join([*lines, f'return {body};'])}}}" if lines else f"({body})"
+    return f"({{{parameters}}}) => {computed}"
 
 
-def _symbols(value: Any) -> set[sp.Symbol]:
+def _expressions(value: Any) -> list[Any]:
+    """All expressions in a traced value, in order."""
     match value:
         case Branch():
-            return set().union(*(_symbols(part) for part in value))
+            return [found for part in value for found in _expressions(part)]
         case dict():
-            return set().union(*(_symbols(part) for part in value.values()))
+            return [found for part in value.values() for found in _expressions(part)]
         case sp.Basic():
-            return set(value.free_symbols)
-    return set()
+            return [value]
+    return []
+
+
+def _filled(value: Any, expressions: Iterator[Any]) -> Any:
+    """The same value with other expressions in the place of its own."""
+    match value:
+        case Branch():
+            return Branch(*[_filled(part, expressions) for part in value])
+        case dict():
+            return {key: _filled(part, expressions) for key, part in value.items()}
+        case sp.Basic():
+            return next(expressions)
+    return value
