@@ -109,7 +109,7 @@ class Memory(Shapes):
 
     def weight_bytes(self, precision: Precision | None = None) -> float:
         """Bytes of weights that live in memory (precision None: as published)."""
-        table = 0 if self.tied_embeddings else self.vocab * self.hidden
+        table = (1 - self.tied_embeddings) * self.vocab * self.hidden
         if self.layer_inputs:
             table += self.layer_inputs.vocab * self.layers * self.layer_inputs.width
         width = (precision or self.precision).stored("embedding").width

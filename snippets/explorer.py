@@ -7,20 +7,24 @@ accelerator = ACCELERATORS["rtx-4090"]
 dtype = "bf16"
 mask = "causal"
 traffic = "q+kv+o"
+fused = False
 batch = 256
 context = 512
 query_tokens = 1
-# bytes per element
-weights = 2
+# bytes per element; None: as the checkpoint stores them
+weights = None
 activations = 2
-kv = 2
+kv = None
 
+stored = model.precision.on(accelerator.peak)
 widths = Precision(
-    weights=weights, activations=activations, kv=kv, others=activations
+    weights=weights or stored.weights, kv=kv or stored.kv,
+    activations=activations, others=activations,
+    modules={} if weights else stored.modules,
 )
 step = model.step(
     {(query_tokens, context): batch},
-    mask=mask, traffic=traffic, precision=widths,
+    fused=fused, mask=mask, traffic=traffic, precision=widths,
 )
 report = analyse(step, accelerator, dtype)
 
@@ -36,3 +40,9 @@ for name in ("lower_bound", "kernel_by_kernel", "no_overlap"):
     seconds = getattr(report, name)
     speed = batch * query_tokens / seconds
     print(f"{name:16} {seconds * 1e3:9,.3f} ms, {speed:8,.0f} tokens/s")
+
+needed = (model.weight_bytes(widths)
+          + batch * model.cache_bytes([context], widths))
+fits = "fits" if needed <= accelerator.memory else "does not fit"
+print(f"memory           {needed / 1e9:9,.3f} GB",
+      f"of {accelerator.memory / 1e9:,.3f} GB: {fits}")

@@ -32,8 +32,7 @@ export class Chart {
     const placed = found.rows.map((row) => ({ row, x: scales.x(row.intensity), y: scales.y(row.attainable / 1e12) }));
     this.placePoints(placed, chosen);
     this.labels.replaceChildren(...labels(placed, width));
-    const { linear, rest, bandwidth } = found.roofs;
-    const frame = [width, ...scales.ends, linear, rest, bandwidth].join();
+    const frame = [width, ...scales.ends, ...found.peaks, found.bandwidth].join();
     if (frame === this.frame) return; // most turns of a knob move the points alone
     this.frame = frame;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
@@ -41,24 +40,24 @@ export class Chart {
   }
 
   // The axes are those of the static chart, and wider only where they must be; y is in TFLOP/s.
-  scales(width, { rows, roofs, ridge }) {
+  scales(width, { rows, peaks, ridge }) {
     const { intensity, performance } = this.explorer.presets.axes;
     const intensities = rows.map((row) => row.intensity);
     const x0 = Math.min(intensity[0], Math.min(...intensities) / 1.5);
     const x1 = Math.max(intensity[1], Math.max(...intensities) * 1.5, ridge * 4);
     const y0 = Math.min(performance[0], Math.min(...rows.map((row) => row.attainable / 1e12)) / 1.5);
-    const y1 = Math.max(performance[1], (roofs.linear / 1e12) * 1.6);
+    const y1 = Math.max(performance[1], (peaks[0] / 1e12) * 1.6);
     const x = scale(x0, x1, LEFT, width - RIGHT);
     return { x, y: scale(y0, y1, HEIGHT - BOTTOM, TOP), ends: [x0, x1, y0, y1] };
   }
 
-  roofs(width, { x, y, ends: [x0, x1, y0] }, { roofs: { linear, rest, bandwidth }, ridge }) {
+  roofs(width, { x, y, ends: [x0, x1, y0] }, { peaks: [highest, ...lower], bandwidth, ridge }) {
     const right = width - RIGHT;
     const height = (flops) => y(flops / 1e12);
     // The memory roof is cut off where it leaves the chart.
-    const start = Math.max(x0, (y0 * ridge * 1e12) / linear);
-    const [startX, startY] = [x(start), height(this.explorer.roof(start, linear, bandwidth))];
-    const [ridgeX, ridgeY] = [x(ridge), height(linear)];
+    const start = Math.max(x0, (y0 * ridge * 1e12) / highest);
+    const [startX, startY] = [x(start), height(this.explorer.roof(start, highest, bandwidth))];
+    const [ridgeX, ridgeY] = [x(ridge), height(highest)];
     const along = `translate(${startX + (ridgeX - startX) * 0.12} ${startY + (ridgeY - startY) * 0.12})`;
     const slope = (Math.atan2(ridgeY - startY, ridgeX - startX) * 180) / Math.PI;
     const parts = [
@@ -69,8 +68,11 @@ export class Chart {
       text("bound memory", 0, -8, `${words["memory-bound"]} I·B`, "start", `${along} rotate(${slope})`),
       text("bound compute", right, ridgeY - 8, `${words["compute-bound"]} P`, "end"),
     ];
-    const restX = x(Math.min(x1, (ridge * rest) / linear));
-    return rest === linear ? parts : [...parts, line("roof rest", restX, height(rest), right, height(rest))];
+    const beneath = lower.map((peak) => {
+      const from = x(Math.min(x1, (ridge * peak) / highest));
+      return line("roof rest", from, height(peak), right, height(peak));
+    });
+    return [...parts, ...beneath];
   }
 
   // Points are kept and moved, so that one in focus stays in focus.

@@ -20,12 +20,14 @@ export class Knobs {
         this.select("phase", options({ decode: words.decode, prefill: words.prefill, chunk: words.chunk })),
         this.select("mask", options(Object.fromEntries(masks.map((mask) => [mask, words[mask]])))),
         this.select("traffic", options(Object.fromEntries(traffics.map((traffic) => [traffic, traffic])))),
+        this.select("fused", options({ false: words.separate, true: words.together })),
         ...["batch", "context", "query_tokens"].map((field) => this.number(field, words[field], 0.25)),
       ),
       group(
         words.widths,
+        this.select("checkpoint", options({ true: words.asStored, false: words.asTurned })),
         ...widths.map((field) => this.number(field, words[field], 1)),
-        html("p", { className: "note", textContent: words.widthsNote }),
+        (this.note = html("p", { className: "note" })),
       ),
       (this.shape = group(words.shape, ...shape.map((field) => this.number(field, words.sizes[field])))),
     );
@@ -36,7 +38,8 @@ export class Knobs {
     const input = html("select", { id: `${this.id}-${key}` }, ...choices);
     input.addEventListener("change", () => {
       if (key === "phase") this.turnPhase(input.value);
-      else this.turn({ [key]: input.value }, key);
+      else if (key === "checkpoint") this.turnStored(input.value === "true");
+      else this.turn({ [key]: key === "fused" ? input.value === "true" : input.value }, key);
       this.turned();
     });
     this.inputs[key] = { input };
@@ -83,6 +86,12 @@ export class Knobs {
     this.turn({ query_tokens: { decode: 1, prefill: "S", chunk }[phase] }, "phase");
   }
 
+  // Widths of one's own begin with those of the checkpoint.
+  turnStored(stored) {
+    const [weights, kv] = ["weights", "kv"].map((field) => (stored ? null : this.explorer.value(this.state, field)));
+    this.turn({ weights, kv }, "checkpoint");
+  }
+
   complain(problems) {
     for (const [field, { input, error }] of Object.entries(this.inputs)) {
       if (!error) continue;
@@ -102,14 +111,25 @@ export class Knobs {
     const { input: dtype } = this.inputs.dtype;
     if (dtypes.join() !== [...dtype.options].map((option) => option.value).join())
       dtype.replaceChildren(...options(Object.fromEntries(dtypes.map((name) => [name, name]))));
+    const stored = this.explorer
+      .stored(state)
+      .map(({ name, width, own }) => words.stored(name, significant(Number(width.toPrecision(4))), own));
+    const apart = stored.length ? [...stored, words.mean] : [];
+    write(this.note, [...apart, words.widthsNote].join(words.end));
     for (const [key, { input, slider, stops, error }] of Object.entries(this.inputs)) {
-      const value = key === "phase" ? this.phaseOf(state) : this.explorer.value(state, key);
+      const value = this.shown(state, key);
       const typing = key === turnedKey && document.activeElement === input;
       if (!typing && !error?.textContent && input.value !== String(value)) input.value = value;
       if (!slider) continue;
       if (document.activeElement !== slider) slider.value = stops.findLastIndex((stop) => stop <= value);
       slider.setAttribute("aria-valuetext", significant(value));
     }
+  }
+
+  shown(state, key) {
+    if (key === "phase") return this.phaseOf(state);
+    if (key === "checkpoint") return state.weights === null && state.kv === null;
+    return this.explorer.value(state, key);
   }
 
   // Who has chosen an L of their own keeps the choice while it happens to be that of a decode.

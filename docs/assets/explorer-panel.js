@@ -23,6 +23,7 @@ export class Panel {
     this.place = html("div", { className: "place" }, this.chart.svg);
     this.detail = html("p", { className: "detail", role: "status" });
     this.summary = html("p", { className: "summary" });
+    this.memory = html("p", { className: "capacity" });
     this.rest = html("p", { className: "note" });
     this.code = html("code", { tabIndex: 0 });
     this.said = html("span", { role: "status" });
@@ -30,6 +31,7 @@ export class Panel {
       this.knobs.element,
       this.place,
       this.summary,
+      this.memory,
       this.detail,
       this.rest,
       this.table.element,
@@ -92,13 +94,18 @@ export class Panel {
     if (!width) return;
     const { explorer, state } = this;
     const found = explorer.compute(state);
-    const { rows, roofs, step, rates } = found;
+    const { rows, peaks, step, rates, memory } = found;
     this.found = found;
     this.chosen = (rows.find((row) => row.operator === state.operator) ?? rows[0]).operator;
     this.chart.draw(width, found, this.chosen);
     const times = [step.lower_bound, step.kernel_by_kernel].map((time) => scaled(time, "s"));
     write(this.summary, words.step(...times, ...rates.map((rate) => significant(Number(rate.toPrecision(4))))));
-    write(this.rest, roofs.rest === roofs.linear ? "" : words.rest(explorer.dtypes(state)[0]));
+    const { memory: size } = explorer.presets.accelerators[state.accelerator];
+    const sizes = [memory.weights, memory.kv, memory.needed, size].map((bytes) => scaled(bytes, "B"));
+    write(this.memory, words.memory(...sizes, memory.fits));
+    const [, ...lower] = peaks;
+    const beneath = lower.map((peak) => words.rest(under(rows, peak), scaled(peak, "FLOP/s")));
+    write(this.rest, beneath.join(words.end));
     this.table.fill(found, this.chosen);
     this.describe();
   }
@@ -137,4 +144,8 @@ export class Panel {
     const query = this.explorer.toQuery(this.state);
     return `${location.pathname}${query && `?${query}`}${location.hash}`;
   }
+}
+
+function under(rows, peak) {
+  return rows.filter((row) => row.peak === peak).map(({ operator }) => operator);
 }

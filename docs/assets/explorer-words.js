@@ -28,7 +28,17 @@ const WORDS = {
     activations: "激活",
     kv: "KV 缓存",
     widths: "每个元素的字节数",
-    widthsNote: "「激活」也管 Q、O、输出和 lm_head。",
+    widthsNote: "「激活」也管 Q、O、输出、router 和 lm_head。",
+    checkpoint: "权重和 KV 缓存",
+    asStored: "按存储",
+    asTurned: "自定",
+    mean: "「权重」显示平均值",
+    stored: (name, width, own) =>
+      `${{ layers: "线性层", experts: "专家" }[name] ?? `${name} `}每个权重存 ${width} B（含 scale），` +
+      (own ? `以 ${own} 相乘` : "乘之前先展宽"),
+    fused: "q、k、v 与 gate、up",
+    separate: "各自一个 GEMM",
+    together: "融合",
     custom: "自定义形状",
     shape: "形状（稠密模型，GQA）",
     sizes: {
@@ -55,7 +65,9 @@ const WORDS = {
     end: "。",
     step: (bound, time, most, rate) => `整步：下界 ${bound}，至多 ${most} token/s；逐核时间 ${time}，${rate} token/s`,
     note: "把各层、各条序列的矩阵 kernel 相加；RMSNorm、RoPE 等逐元素算子不计。",
-    rest: (dtype) => `attention 与 lm_head 按 ${dtype} 的峰值`,
+    memory: (weights, kv, needed, size, fits) =>
+      `显存：权重 ${weights} + KV 缓存 ${kv} = ${needed}，卡上有 ${size}：${fits ? "放得下" : "放不下"}`,
+    rest: (operators, peak) => `${operators.join("、")}：峰值 ${peak}`,
     point: (name, I, regime, time) => `${name}：I = ${I} FLOP/byte，${regime}，${time}`,
     crosses: (at, now) => `M = ${at} 起算力受限，现在 M = ${now}。`,
     rows: (at, now) => `采样 ${at} 行起算力受限，现在 ${now} 行。`,
@@ -96,7 +108,17 @@ const WORDS = {
     activations: "activations",
     kv: "KV cache",
     widths: "bytes per element",
-    widthsNote: "“activations” includes Q, O, outputs and lm_head.",
+    widthsNote: "“activations” includes Q, O, outputs, router and lm_head.",
+    checkpoint: "weights and KV cache",
+    asStored: "as stored",
+    asTurned: "your own",
+    mean: "“weights” shows their mean",
+    stored: (name, width, own) =>
+      `${{ layers: "linear layers" }[name] ?? name}: ${width} B per weight in the checkpoint, scales included, ` +
+      (own ? `multiplied in ${own}` : "widened for the product"),
+    fused: "q, k, v and gate, up",
+    separate: "separate",
+    together: "fused",
     custom: "custom shapes",
     shape: "shapes (a dense model with GQA)",
     sizes: {
@@ -126,7 +148,10 @@ const WORDS = {
     note:
       "Matrix kernels, summed over all layers and sequences; " +
       "element-wise operators such as RMSNorm and RoPE are left out.",
-    rest: (dtype) => `attention and lm_head under the peak of ${dtype}`,
+    memory: (weights, kv, needed, size, fits) =>
+      `memory: weights ${weights} + KV cache ${kv} = ${needed} of the card's ${size}: ` +
+      (fits ? "fits" : "does not fit"),
+    rest: (operators, peak) => `${operators.join(", ")} under a peak of ${peak}`,
     point: (name, I, regime, time) => `${name}: I = ${I} FLOP/byte, ${regime}, ${time}`,
     crosses: (at, now) => `Compute-bound from M = ${at}; now M = ${now}.`,
     rows: (at, now) => `Compute-bound from ${at} sampled rows; now ${now}.`,

@@ -1,5 +1,6 @@
 """The explorer's arithmetic is the calculator's, in JavaScript, and what it starts from is the snippet's."""
 
+import json
 import math
 import random
 import re
@@ -11,7 +12,8 @@ import pytest
 from explorer_js import EXPLORED, LIMITS, MASKS, SHAPE_FIELDS, TRAFFICS, WIDTH_FIELDS
 from support import ROOT
 
-from roofline_calc import ACCELERATORS, MODELS, QWEN, Precision, analyse, attainable, crossings
+from roofline_calc import ACCELERATORS, MODELS, QWEN, Precision, Stored, analyse, attainable, crossings
+from roofline_calc.__main__ import main
 from roofline_calc.analysis import Roofs
 
 
@@ -19,8 +21,8 @@ def test_the_catalogue_is_given_but_for_layers_of_several_kinds():
     presets = explorer_js.presets()
     assert list(presets["models"]) == list(EXPLORED)
     assert set(MODELS) - set(EXPLORED) == {
-        "qwen3-next-80b-a3b", "qwen3.5-27b", "qwen3.5-35b-a3b", "qwen3.5-397b-a17b", "llama-4-scout",
-        "llama-4-maverick", "gemma-4-e4b", "gemma-4-26b-a4b", "gemma-4-31b", "deepseek-v3.2", "glm-5",
+        "qwen3-next-80b-a3b", "qwen3.5-27b", "qwen3.5-35b-a3b", "qwen3.5-397b-a17b",
+        "gemma-4-e4b", "gemma-4-26b-a4b", "gemma-4-31b", "deepseek-v3.2", "glm-5",
         "nemotron-3-nano", "nemotron-3-super", "granite-4.0-h-small",
     }
     for key, card in ACCELERATORS.items():
@@ -43,11 +45,14 @@ def random_state(random_: random.Random) -> dict[str, Any]:
     """A setting of the explorer's knobs, as its state holds it."""
     state: dict[str, Any] = {
         "model": random_.choice([*EXPLORED, *["custom"] * 12]), "accelerator": random_.choice(list(ACCELERATORS)),
-        "mask": random_.choice(MASKS), "traffic": random_.choice(TRAFFICS),
+        "mask": random_.choice(MASKS), "traffic": random_.choice(TRAFFICS), "fused": random_.random() < 0.5,
         **{field: _between(random_, field) for field in (*SHAPE_FIELDS, *WIDTH_FIELDS, "batch", "context")},
     }
     if random_.random() < 0.5:
         state |= {field: random_.choice([0.5, 1, 2, 4]) for field in WIDTH_FIELDS}
+    for field in ("weights", "kv"):
+        if random_.random() < 0.5:
+            state[field] = None  # as stored
     state["n_q"] = state["n_kv"] * math.floor((LIMITS["n_q"][1] / state["n_kv"]) ** random_.random())
     causal = state["mask"] == "causal" or state["model"] != "custom"
     state["query_tokens"] = random_.choice(
@@ -63,14 +68,20 @@ def expected(state: dict[str, Any]) -> dict[str, Any]:
     if state["model"] == "custom":
         model = replace(model, **{field: state[field] for field in SHAPE_FIELDS})
     card, dtype, L = ACCELERATORS[state["accelerator"]], state["dtype"], state["query_tokens"]
+    stored = {
+        name: part if part.multiplies in card.peak else Stored(part.width) for name, part in model.stored.items()
+    }
     widths = Precision(
-        weights=state["weights"], activations=state["activations"], kv=state["kv"], others=state["activations"]
+        weights=state["weights"] or model.bytes_per_element, activations=state["activations"],
+        kv=state["kv"] or model.kv_width or model.bytes_per_element, others=state["activations"],
+        modules={} if state["weights"] else stored,
     )
-    step = model.step(
-        {(L, state["context"]): state["batch"]}, mask=state["mask"], traffic=state["traffic"], precision=widths
-    )
-    report, crossing = analyse(step, card, dtype), crossings(model, card, dtype=dtype, precision=widths)
+    how = {"fused": state["fused"], "precision": widths}
+    step = model.step({(L, state["context"]): state["batch"]}, mask=state["mask"], traffic=state["traffic"], **how)
+    report, crossing = analyse(step, card, dtype), crossings(model, card, dtype=dtype, **how)
+    weights, kv = model.weight_bytes(widths), state["batch"] * model.cache_bytes([state["context"]], widths)
     return {
+        "memory": [weights, kv, weights + kv, weights + kv <= card.memory],
         "times": [
             report.lower_bound, report.kernel_by_kernel, state["batch"] * L / report.lower_bound,
             state["batch"] * L / report.kernel_by_kernel,
@@ -97,7 +108,9 @@ async ([assets, cases]) => {
       worst = Math.max(worst, near);
       if (!(near <= 1e-12) && wrong.length < 5) wrong.push([what, a, b, state]);
     };
-    const { rows, step, rates } = explorer.compute(state);
+    const { rows, step, rates, memory } = explorer.compute(state);
+    const held = [memory.weights, memory.kv, memory.needed, memory.fits];
+    held.forEach((value, i) => same(value, expected.memory[i], `memory ${i}`));
     const times = [step.lower_bound, step.kernel_by_kernel, ...rates];
     times.forEach((time, i) => same(time, expected.times[i], `time ${i}`));
     same(rows.map((row) => row.operator).join(), Object.keys(expected.rows).join(), "operators");
@@ -106,7 +119,7 @@ async ([assets, cases]) => {
                      row.regime, row.crossing === undefined ? "no linear layer" : row.crossing];
       found.forEach((value, i) => same(value, expected.rows[row.operator][i], `${row.operator} ${i}`));
     }
-    calls += 6 + 2 * rows.length + Object.values(expected.rows).filter((row) => row[7] !== "no linear layer").length;
+    calls += 9 + 2 * rows.length + Object.values(expected.rows).filter((row) => row[7] !== "no linear layer").length;
     if (Object.keys(explorer.problems(state)).length) wrong.push(["refused", explorer.problems(state), state]);
   }
   return { worst, calls, wrong };
@@ -128,6 +141,68 @@ def test_generated_javascript_equals_python(browser, site, served):
     page.close()
     print(f"{calls:,} calls, worst relative difference {worst:.1e}")
     assert wrong == []
+
+
+ANSWER = """
+async ([assets, states]) => {
+  const { Explorer } = await import(assets + "explorer-state.js"), calc = await import(assets + "calc.js");
+  const explorer = new Explorer(calc, await (await fetch(assets + "presets.json")).json());
+  return states.map((state) => {
+    const { rows, step, memory } = explorer.compute({ ...explorer.start, ...state });
+    const seconds = Object.fromEntries(rows.map((row) => [row.operator, row.seconds]));
+    return { ...seconds, lower_bound: step.lower_bound, kernel_by_kernel: step.kernel_by_kernel, ...memory };
+  });
+}
+"""
+
+
+def random_question(random_: random.Random) -> tuple[dict[str, Any], str]:
+    """A state of the explorer in which widths and data types are left to the checkpoint or given, and as options."""
+    model, accelerator = random_.choice(list(EXPLORED)), random_.choice(list(ACCELERATORS))
+    state: dict[str, Any] = {
+        "model": model, "accelerator": accelerator, "traffic": random_.choice(TRAFFICS),
+        "fused": random_.random() < 0.5, "batch": _between(random_, "batch"), "context": _between(random_, "context"),
+        "dtype": next(iter(explorer_js.peaks_of(ACCELERATORS[accelerator]))),
+    }
+    words = [f"--{option} {state[knob]}" for option, knob in (
+        ("model", "model"), ("hardware", "accelerator"), ("traffic", "traffic"), ("batch", "batch"),
+        ("context", "context"),
+    )]
+    if random_.random() < 0.5:
+        state["query_tokens"] = _between(random_, "query_tokens", state["context"])
+        words.append(f"--phase prefill --tokens {state['query_tokens']}")
+    if random_.random() < 0.3:
+        state["weights"] = 0.515625
+        words.append("--weights int4-g128")
+    if random_.random() < 0.3:
+        state["kv"] = 1
+        words.append("--kv fp8")
+    return state, " ".join([*words, *["--fused"] * state["fused"]])
+
+
+def test_the_command_line_says_the_same(browser, site, served, capsys):
+    """Each operator's time, lower bound, kernel by kernel, memory and whether it fits: relative difference 1e-12."""
+    random_ = random.Random(1969)
+    asked = [random_question(random_) for _ in range(400)]
+    asked.append(({"model": "deepseek-v3", "accelerator": "h100-sxm", "batch": 64, "context": 4096},
+                  "--model deepseek-v3 --hardware h100-sxm --batch 64 --context 4096"))
+    page = browser.new_page()
+    page.goto(served)
+    shown = page.evaluate(ANSWER, [served + "assets/", [state for state, _ in asked]])
+    page.close()
+    narrow = 0
+    for found, (state, options) in zip(shown, asked, strict=True):
+        assert main(["ops", "--json", *options.split()]) == 0
+        said = json.loads(capsys.readouterr().out)
+        expected = {row["operator"]: row["seconds"] for row in said["operators"]} | {
+            "lower_bound": said["total"]["lower_bound"], "kernel_by_kernel": said["total"]["kernel_by_kernel"],
+            "weights": said["weights_resident"], "kv": said["kv_bytes"],
+            "needed": said["weights_resident"] + said["kv_bytes"], "fits": said["fits"],
+        }
+        assert found == pytest.approx(expected, rel=1e-12), (state, options)
+        narrow += any(part["multiplies"] for part in said["modules"].values())
+    assert narrow >= 3
+    assert {found["fits"] for found in shown} == {True, False}
 
 
 def test_python_refuses_what_the_explorer_refuses():

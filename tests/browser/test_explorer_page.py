@@ -22,12 +22,16 @@ WORDS = {
         "model": "模型", "phase": "阶段", "accelerator": "加速器",
         "reset": "重置", "copy": "复制 Python", "slider": "，滑块",
         "memory": "访存受限", "compute": "算力受限", "unmoved": "M 不改变它的强度",
+        "fits": "放得下", "does not fit": "放不下", "weights": "权重", "fused": "q、k、v 与 gate、up",
+        "checkpoint": "权重和 KV 缓存", "KV": "KV 缓存",
     },
     "en": {
         "batch": "batch (sequences)", "context": "context S (tokens)", "L": "query tokens L",
         "model": "model", "phase": "phase", "accelerator": "accelerator",
         "reset": "Reset", "copy": "Copy Python", "slider": ", slider",
         "memory": "memory-bound", "compute": "compute-bound", "unmoved": "M does not change its intensity",
+        "fits": ": fits", "does not fit": "does not fit", "weights": "weights", "fused": "q, k, v and gate, up",
+        "checkpoint": "weights and KV cache", "KV": "KV cache",
     },
 }
 WIDE, NARROW = {"viewport": {"width": 1440, "height": 900}}, {"viewport": {"width": 320, "height": 640}}
@@ -229,10 +233,68 @@ def test_a_shared_address_shows_the_same_and_reset_forgets_it(watch, language):
 
 
 @both_languages
+def test_it_says_whether_the_step_fits(watch, language):
+    """The lesson's step just fits; DeepSeek-V3 does not, nor a batch whose KV cache is too large."""
+    page, words = opened(watch, language), WORDS[language]
+    held = page.locator(".explorer .capacity")
+    assert [figure in held.inner_text() for figure in ("15.23 GB", "7.516 GB", "22.75 GB", "25.76 GB")] == [True] * 4
+    assert words["fits"] in held.inner_text()
+    page.get_by_label(words["model"], exact=True).select_option("deepseek-v3")
+    expect(held).to_contain_text(words["does not fit"])
+    page = opened(watch, language, "?batch=1024&context=131072")
+    assert [figure in held.inner_text() for figure in ("7.697 TB", "7.712 TB")] == [True] * 2
+    expect(held).to_contain_text(words["does not fit"])
+
+
+@both_languages
+def test_linear_layers_are_separate_or_fused(watch, language):
+    """§4.4: of four GEMMs only the smallest, qkv_proj, is still far from the ridge."""
+    page, words = opened(watch, language), WORDS[language]
+    start = picture(page)
+    page.get_by_label(words["fused"], exact=True).select_option("true")
+    operators = page.locator(".explorer tbody th").all_inner_texts()
+    assert operators == ["qkv_proj", "o_proj", "gate_up_proj", "down_proj", "attention", "lm_head"]
+    assert page.url.endswith("?fused=true")
+    page.reload()
+    page.locator(".explorer .chart .point").first.wait_for()
+    assert page.locator(".explorer tbody th").all_inner_texts() == operators
+    page.get_by_label(words["fused"], exact=True).select_option("false")
+    assert picture(page) == start
+    assert page.url.rpartition("/")[2] == ""
+
+
+@both_languages
+def test_weights_are_as_stored_until_they_are_turned(watch, language):
+    """DeepSeek-V3 stores and multiplies in FP8, where the card has it; a width of one's own takes its place."""
+    page = opened(watch, language, "?model=deepseek-v3&accelerator=h100-sxm&batch=64&context=4096")
+    words, note = WORDS[language], page.locator(".explorer .knobs .note")
+    how, weights = page.get_by_label(words["checkpoint"], exact=True), field(page, words["weights"])
+    stored = MODELS["deepseek-v3"]
+    mean = stored.weight_bytes() / stored.params
+    assert (how.input_value(), float(weights.input_value())) == ("true", pytest.approx(mean, rel=1e-3))
+    assert "fp8" in note.first.inner_text()
+    start = picture(page)
+    weights.fill("2")
+    assert how.input_value() == "false"
+    assert "fp8" not in note.first.inner_text()
+    weights.blur()
+    assert page.url.endswith("&weights=2")
+    assert picture(page) != start
+    page.get_by_label(words["accelerator"], exact=True).select_option("a100-80gb-sxm")
+    how.select_option("true")
+    assert "fp8" not in note.first.inner_text()  # the card has no FP8: widened
+    page.get_by_label(words["accelerator"], exact=True).select_option("h100-sxm")
+    assert picture(page) == start
+    how.select_option("false")
+    assert field(page, words["KV"]).input_value() == "2"
+    assert float(weights.input_value()) == pytest.approx(mean, rel=1e-3)
+
+
+@both_languages
 def test_an_address_that_makes_no_sense_shows_the_start(watch, language):
     page = opened(watch, language)
     start = picture(page)
-    query = "?model=gpt-9&batch=-1&context=x&dtype=fp3&mask=maybe&query_tokens=1e9&n_q=5"
+    query = "?model=gpt-9&batch=-1&context=x&dtype=fp3&mask=maybe&query_tokens=1e9&n_q=5&fused=maybe&weights=none&kv=0"
     page = opened(watch, language, query)
     assert picture(page) == start
     assert watch.complaints == []
@@ -252,7 +314,11 @@ def test_the_language_switch_keeps_the_settings(watch, language):
 
 @both_languages
 @pytest.mark.parametrize(
-    "query", ["", "?model=custom&n_kv=7&batch=3&query_tokens=S&weights=0.5", "?model=deepseek-v3&mask=none"]
+    "query", [
+        "", "?model=custom&n_kv=7&batch=3&query_tokens=S&weights=0.5", "?model=deepseek-v3&mask=none",
+        "?model=deepseek-v3&accelerator=h100-sxm&fused=true&query_tokens=S&kv=1",
+        "?model=gpt-oss-20b&accelerator=a100-80gb-sxm&batch=7",
+    ]
 )
 def test_the_copied_python_prints_the_numbers_that_are_shown(watch, language, query):
     page, words = opened(watch, language, query), WORDS[language]
@@ -266,6 +332,8 @@ def test_the_copied_python_prints_the_numbers_that_are_shown(watch, language, qu
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     rows = csv.DictReader(done.stdout.replace(" ", "").splitlines())
     lines = {row["operator"]: row for row in rows if row["share"]}  # what is said beneath the table is none
+    fits = "fits" if done.stdout.rstrip().endswith(": fits") else "does not fit"
+    assert words[fits] in page.locator(".explorer .capacity").inner_text()
     for operator in page.locator(".explorer tbody th").all_inner_texts():
         shown = cells(page, operator)
         intensity, printed = (float(text.replace(",", "")) for text in (shown[2], lines[operator]["FLOP/byte"]))

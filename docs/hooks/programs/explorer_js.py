@@ -9,7 +9,8 @@ whose sizes are symbols: it serves the reader's own shapes as well.
 
 import json
 from collections import ChainMap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from functools import partial
 from typing import Any
@@ -28,21 +29,25 @@ from roofline_calc import (
     Report,
     Roofs,
     Row,
+    Stored,
     attainable,
     ridge_point,
 )
-from roofline_calc.attending import FORMS
+from roofline_calc.attending import FORMS, latent_choices
 from roofline_calc.figure import extent
+from roofline_calc.precision import WIDE
 
-# A whole model, whose widths are the explorer's own; whether it ties its embeddings changes no step.
-UNUSED = ("cards", "kv_width", "bytes_per_element", "tied_embeddings", "rope_dim", "nope_layers")
+# A whole model, whose widths come as symbols of their own; RoPE is no matrix kernel.
+UNUSED = ("cards", "kv_width", "bytes_per_element", "rope_dim", "nope_layers")
 STRUCTURE = (  # flags that decide which operators there are
     "chunked", "moe.shared_gate", "output_gate", "gated_ffn", "layer_scalar", "moe.beside_dense",
 )
-# Layers of a further kind make a structure that one or two models have: the chunks of Llama 4 alone would double
-# calc.js and the time that it takes to make. The command line has these models.
-LEFT_OUT = ("chunked", "index", "mixer", "output_gate", "global_heads", "shared_cache", "layer_inputs", "ffn_layers")
+# Layers of a further kind make a structure that one or two models have, each a tenth of calc.js. The command line has
+# these models.
+LEFT_OUT = ("index", "mixer", "output_gate", "global_heads", "shared_cache", "layer_inputs", "ffn_layers")
 EXPLORED = {key: model for key, model in MODELS.items() if not any(getattr(model, name) for name in LEFT_OUT)}
+FUSED = (False, True)
+ABSENT = {"flops": 0, "peak": 1, "seconds": 0}  # of a kernel that a step is without
 
 
 def sizes_of(value: Any, prefix: str = "") -> dict[str, int]:
@@ -69,6 +74,7 @@ def structure_of(model: Model) -> str:
         words += ["shared" * bool(model.moe.shared_intermediate), "dense_layers" * bool(model.moe.dense_layers)]
         words.append("shared_gate" * model.moe.shared_gate)
     if model.window:
+        words.append("chunked" * model.chunked)
         words.append("all_windowed" if model.window_layers == model.layers else "windowed")
     return " ".join(filter(None, words))
 
@@ -93,75 +99,128 @@ def symbolic(model: Model) -> Model:
     return replace(model, **top, **parts)
 
 
-def _functions(example: Model) -> dict[str, str]:
+def stored_apart(family: list[Model]) -> dict[str, bool]:
+    """What some checkpoint of a family stores in a width of its own, and whether one multiplies it in such a type.
+
+    Raises:
+        TraceError: this is a router, lm_head or embedding, none of which the explorer expects under the linear roof.
+    """
+    found = {}
+    for name in dict.fromkeys(name for model in family for name in model.stored):
+        found[name] = any(model.precision.stored(name).multiplies for model in family)
+        if found[name] and name in WIDE:
+            raise TraceError(f"{name} of {family[0].name} multiplies in a data type of its own")
+    return found
+
+
+@contextmanager
+def _own_types(names: Iterable[str]) -> Iterator[None]:
+    """For a while there are data types "own_layers", "own_experts" …, whose widths are symbols."""
+    widths: dict[str, Any] = {f"own_{name}": positive(f"activations_{name}") for name in names}
+    WIDTHS.update(widths)
+    try:
+        yield
+    finally:
+        for name in widths:
+            del WIDTHS[name]
+
+
+def _functions(structure: str, family: list[Model]) -> dict[str, str]:
     """What the explorer asks about models of one structure."""
-    structure, names = structure_of(example), _operators(example)
+    example, apart = family[0], stored_apart(family)
     known = {whole("layers") > whole("window_layers"): True}  # where not all layers are windowed, some are not
     model = trace(lambda: symbolic(example), known)
     batch, context, query_tokens = whole("batch"), whole("context"), whole("query_tokens")
-    activations, ridge = positive("activations"), positive("ridge")
-    widths = Precision(weights=positive("weights"), activations=activations, kv=positive("kv"), others=activations)
-    roofs = Roofs(positive("linear"), positive("rest"), positive("bandwidth"))
+    activations = positive("activations")
+    stored = {
+        name: Stored(positive(f"weights_{name}"), f"own_{name}" if own else None) for name, own in apart.items()
+    }
+    widths = Precision(
+        weights=positive("weights"), activations=activations, kv=positive("kv"), others=activations, modules=stored,
+    )
     sequences = {(query_tokens, context): batch}
     tokens = batch * query_tokens
 
     def written(name: str, call: Callable[[], Any]) -> str:
         return function(f"{name} ({structure})", call, known)
 
-    def shown(costs: dict[str, Cost]) -> dict[str, Any]:
+    def peak(operator: str, fused: bool) -> Any:
+        multiplies = model.multiplies(fused, widths)
+        own = {name: positive(f"peak_{dtype.removeprefix('own_')}") for name, dtype in multiplies.items()}
+        return Roofs(positive("linear"), positive("rest"), positive("bandwidth"), own).peak(operator)
+
+    def shown(costs: dict[str, Cost], fused: bool = False) -> dict[str, Any]:
         return {
-            name: {"flops": cost.flops, "bytes": cost.bytes, "peak": roofs.peak(name)} for name, cost in costs.items()
+            name: {"flops": cost.flops, "bytes": cost.bytes, "peak": peak(name, fused)} for name, cost in costs.items()
         }
+
+    def linear(fused: bool) -> dict[str, Any]:
+        return shown(model.linear_costs(tokens, fused=fused, precision=widths), fused)
 
     def attention(mask: str, traffic: str) -> dict[str, Any]:
         return shown(model.attention_costs(sequences, mask=mask, traffic=traffic, precision=widths))
 
-    def lower_bound(mask: str) -> Any:
-        step = model.step(sequences, mask=mask, precision=widths)
-        rows = tuple(Row(name, cost, "", 0) for name, cost in step.items())
-        return Report(rows, roofs, sum(step.compulsory.values()), step.choices).lower_bound
+    def forms(mask: str) -> dict[str, Any]:
+        ways = (way for ways in latent_choices(model, sequences, mask) for way in ways)
+        return {name: {"flops": flops, "peak": peak(name, False)} for way in ways for name, flops in way.items()}
 
-    def step() -> dict[str, Any]:
-        rows = tuple(Row(name, Cost(0, {}), "", positive(name)) for name in names)
-        report = Report(rows, roofs, 0)
-        return {
-            "kernel_by_kernel": report.kernel_by_kernel, "share": {row.operator: report.share(row) for row in rows},
-        }
+    def compulsory() -> Any:
+        form = FORMS[0] if model.mla else None  # either will do
+        return sum(model.step(sequences, mask="none", precision=widths, mla=form).compulsory.values())
+
+    def memory() -> dict[str, Any]:
+        weights, kv = model.weight_bytes(widths), batch * model.cache_bytes([context], widths)
+        return {"weights": weights, "kv": kv, "needed": weights + kv, "fits": bool(weights + kv <= positive("memory"))}
 
     return {
-        "absent": json.dumps(dict.fromkeys(names, 0)),
-        "linear": written("Model.linear_costs", lambda: shown(model.linear_costs(tokens, precision=widths))),
+        "kernels": json.dumps(_operators(example)),
+        "linear": _object({
+            str(fused).lower(): written("Model.linear_costs", partial(linear, fused)) for fused in FUSED
+        }),
         "head": written("Model.lm_head_cost", lambda: shown({"lm_head": model.lm_head_cost(batch, widths)})),
         "attention": _object({
             f"{mask} {traffic}": written("Model.attention_costs", partial(attention, mask, traffic))
             for mask in MASKS for traffic in TRAFFICS
         }),
-        "lower_bound": _object({
-            mask: written("Report.lower_bound", partial(lower_bound, mask)) for mask in MASKS
-        }),
-        "step": written("Report", step),
+        "forms": _object({mask: written("latent_choices", partial(forms, mask)) for mask in MASKS}),
+        "compulsory": written("Step.compulsory", compulsory),
+        "step": written("Report", partial(_report, example)),
+        "memory": written("Memory.weight_bytes and cache_bytes", memory),
         "crossings": _object({
-            name: written(f"Linear.crossing of {name}", partial(line.crossing, ridge, widths))
-            for name, line in model.gemms().items()
+            name: written(f"Linear.crossing of {name}", partial(line.crossing, positive("ridge"), widths))
+            for fused in FUSED for name, line in model.gemms(fused).items()
         }),
     }
 
 
 def _operators(model: Model) -> list[str]:
-    """All kernels that a step of a model may have: with latent attention, those of both forms."""
+    """All kernels that a step of a model may have: fused or not, and of latent attention those of both forms."""
     forms = FORMS if model.mla else (None,)
-    return list(dict(ChainMap(*(model.step({(1, 1): 1}, mla=form) for form in reversed(forms)))))
+    return list(dict(ChainMap(*(model.step({(1, 1): 1}, fused=fused, mla=form) for fused in FUSED for form in forms))))
+
+
+def _report(example: Model) -> dict[str, Any]:
+    """A step's times, from its kernels' FLOPs, peaks and seconds."""
+    names = _operators(example)
+    flops, peaks, seconds = ({name: positive(f"{what}_{name}") for name in names} for what in ABSENT)
+    rows = tuple(Row(name, Cost(flops[name], {}), "", seconds[name]) for name in names)
+    choices = [[{name: flops[name] for name in way} for way in ways] for ways in latent_choices(example, {(1, 1): 1})]
+    report = Report(rows, Roofs(1, 1, positive("bandwidth"), peaks), positive("compulsory"), choices)
+    return {
+        "lower_bound": report.lower_bound, "kernel_by_kernel": report.kernel_by_kernel,
+        "share": {row.operator: report.share(row) for row in rows},
+    }
 
 
 def _object(members: dict[str, str]) -> str:
     return "{" + ", ".join(f"{json.dumps(name)}: {code}" for name, code in members.items()) + "}"
 
 
-def structures() -> dict[str, Model]:
-    """One model of each structure in the catalogue, as an example."""
-    found: dict[str, Model] = {}
+def structures() -> dict[str, list[Model]]:
+    """The models of the catalogue by their structure."""
+    found: dict[str, list[Model]] = {}
     for model in EXPLORED.values():
-        found.setdefault(structure_of(model), model)
+        found.setdefault(structure_of(model), []).append(model)
     return found
 
 
@@ -193,12 +252,16 @@ def calc_js() -> str:
     lines = ["// Generated by the build from roofline_calc: docs/hooks/programs/explorer_js.py."]
     for name, call in {"verdict": verdict, "attainable": roof, "tokens": tokens, "rate": rate}.items():
         lines.append(f"export const {name} = {function(name, call)};")
-    members = {structure: _object(_functions(example)) for structure, example in structures().items()}
+    families = structures()
+    with _own_types(name for family in families.values() for name in stored_apart(family)):
+        members = {structure: _object(_functions(structure, family)) for structure, family in families.items()}
+    lines.append(f"export const absent = {json.dumps(ABSENT)};")
     return "\n".join([*lines, f"export const structures = {_object(members)};", ""])
 
 
 def presets() -> dict[str, Any]:
     """The catalogue, what a field accepts, where the knobs begin, and the axes: those of that card's static chart."""
+    families = structures()
     card = ACCELERATORS[DEFAULTS["accelerator"]]
     intensity, performance = extent(card.peak_of(DEFAULTS["dtype"]), card.bandwidth)
     return {
@@ -206,17 +269,51 @@ def presets() -> dict[str, Any]:
             key: {
                 "name": model.name, "structure": structure_of(model),
                 "sizes": {path.replace(".", "_"): int(size) for path, size in sizes_of(model).items()},
+                **checkpoint_of(model, families[structure_of(model)]),
             }
             for key, model in EXPLORED.items()
         },
         "accelerators": {
-            key: {"name": card.name, "maker": card.maker, "bandwidth": card.bandwidth, "peaks": peaks_of(card)}
+            key: {
+                "name": card.name, "maker": card.maker, "bandwidth": card.bandwidth, "memory": card.memory,
+                "peaks": peaks_of(card),
+            }
             for key, card in ACCELERATORS.items()
         },
-        "masks": MASKS, "traffics": TRAFFICS, "limits": LIMITS, "shape": SHAPE_FIELDS, "widths": WIDTH_FIELDS,
+        "multiplied": multiplied(), "unstored": unstored(), "masks": MASKS, "traffics": TRAFFICS,
+        "limits": LIMITS, "shape": SHAPE_FIELDS, "widths": WIDTH_FIELDS,
         "defaults": DEFAULTS, "programs": programs(),
         "axes": {"intensity": intensity, "performance": performance},
     }
+
+
+def checkpoint_of(model: Model, family: list[Model]) -> dict[str, Any]:
+    """What a model's checkpoint stores: widths of weights and KV cache, the weights' mean, and what it stores apart.
+
+    Of what only others of its family store apart there is None: see `unstored`.
+    """
+    stored = model.precision
+    knobs = replace(stored, weights=positive("weights"), others=positive("activations"))
+    apart = {name: knobs.stored(name) for name in stored_apart(family)}
+    return {
+        "weights": stored.weights, "kv": stored.kv, "mean": float(f"{model.weight_bytes() / model.params:.4g}"),
+        "stored": {
+            name: {"width": part.width, "multiplies": part.multiplies} if isinstance(part.width, (int, float)) else None
+            for name, part in apart.items()
+        },
+    }
+
+
+def multiplied() -> dict[str, float]:
+    """Bytes per element of the data types in which some checkpoint multiplies."""
+    found = {part.multiplies for model in EXPLORED.values() for part in model.stored.values()}
+    return {dtype: WIDTHS[dtype] for dtype in WIDTHS if dtype in found}
+
+
+def unstored() -> dict[str, str]:
+    """Which knob sets the width of what checkpoints store apart, once it is not as stored."""
+    knobs = Precision(weights=positive("weights"), others=positive("activations"))
+    return {name: str(knobs.stored(name).width) for family in structures().values() for name in stored_apart(family)}
 
 
 def programs() -> dict[str, str]:

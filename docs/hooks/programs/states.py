@@ -24,14 +24,16 @@ LIMITS: dict[str, tuple[float, float]] = {
     "hidden": (1, 2**20), "layers": (1, 2**10), "n_q": (1, 2**12), "n_kv": (1, 2**12), "head_dim": (1, 2**12),
     "intermediate": (1, 2**20), "vocab": (1, 2**24),
 }
-WIDTH_FIELDS = ("weights", "activations", "kv")
+WIDTH_FIELDS = ("weights", "activations", "kv")  # weights and kv may be None: as the checkpoint stores them
 SHAPE_FIELDS = ("hidden", "layers", "n_q", "n_kv", "head_dim", "intermediate", "vocab")
 
 # The program that prints what the explorer shows at first. A line `knob = value` in it is where that knob begins.
 _, _, PROGRAM = Path("snippets/explorer.py").read_text(encoding="utf-8").partition('"""\n\n')
 KNOB = re.compile(r'^((\w+) = (?:[A-Z]+\[)?"?)([\w.+-]+)("?\]?)$', re.MULTILINE)
+LITERALS = {"None": None, "False": False}
 DEFAULTS: dict[str, Any] = {
-    knob: int(value) if value.isdecimal() else value for _, knob, value, _ in KNOB.findall(PROGRAM)
+    knob: int(value) if value.isdecimal() else LITERALS.get(value, value)
+    for _, knob, value, _ in KNOB.findall(PROGRAM)
 }
 
 State = dict[str, Any]
