@@ -37,7 +37,7 @@ const WORDS = {
       `${{ layers: "线性层", experts: "专家" }[name] ?? `${name} `}每个权重存 ${width} B（含 scale），` +
       (own ? `以 ${own} 相乘` : "乘之前先展宽"),
     fused: "q、k、v 与 gate、up",
-    separate: "各自一个 GEMM",
+    separate: "分开",
     together: "融合",
     custom: "自定义形状",
     shape: "形状（稠密模型，GQA）",
