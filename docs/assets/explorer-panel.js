@@ -99,7 +99,7 @@ export class Panel {
     this.chosen = (rows.find((row) => row.operator === state.operator) ?? rows[0]).operator;
     this.chart.draw(width, found, this.chosen);
     const times = [step.lower_bound, step.kernel_by_kernel].map((time) => scaled(time, "s"));
-    write(this.summary, words.step(...times, ...rates.map((rate) => significant(Number(rate.toPrecision(4))))));
+    write(this.summary, words.step(...times, ...rates.map((rate) => significant(rate))));
     const { memory: size } = explorer.presets.accelerators[state.accelerator];
     const sizes = [memory.weights, memory.kv, memory.needed, size].map((bytes) => scaled(bytes, "B"));
     write(this.memory, words.memory(...sizes, memory.fits));
