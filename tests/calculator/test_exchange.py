@@ -34,6 +34,7 @@ def test_an_all_reduce_sends_the_message_and_gets_the_rest_of_the_sum():
 
 def test_a_gather_gets_what_is_missing():
     assert all_gather(1000, 8, times=2) == Exchange(2, 250, 1750, 1750)
+    assert all_gather(1000, 2) == Exchange(1, 500, 500, 500)
     assert all_gather(1000, 1) == Exchange(1, 0, 0, 0)
 
 

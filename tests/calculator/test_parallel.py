@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from small_models import mla, moe, small
+from support import ROOT
 
 from roofline_calc import (
     ACCELERATORS,
@@ -22,6 +23,7 @@ from roofline_calc import (
     dispatch,
     exchange_bound,
     experts_touched,
+    read_config,
 )
 
 DEEPSEEK, LLAMA = MODELS["deepseek-v3"], MODELS["llama-3.1-70b"]
@@ -113,6 +115,18 @@ def test_a_split_within_a_block_is_refused_as_engines_refuse_it(model, t, messag
     assert model.valid_tp == tuple(int(n) for n in message.rpartition("are ")[2].split(", "))
 
 
+def test_a_checkpoint_says_in_which_blocks_it_is_quantised():
+    """The config of Qwen3-235B-A22B-FP8 itself, and one of AWQ with its groups of 128."""
+    model = read_config(ROOT / "tests/calculator/configs/Qwen3-235B-A22B-FP8.json")
+    with pytest.raises(ValueError, match=r"^t = 8: leaves expert_gate_proj 192 outputs"):
+        model.card(8)
+    assert model.valid_tp == (1, 2, 4)
+    assert read_config(ROOT / "tests/calculator/configs/Qwen3-235B-A22B.json").valid_tp == (1, 2, 4, 8, 16, 32, 64)
+    awq = read_config(ROOT / "tests/calculator/configs/qwen3-30b-awq-attention-16bit.json")
+    with pytest.raises(ValueError, match=r"^t = 4: leaves expert_down_proj 192 inputs, no multiple of the 128"):
+        awq.card(4)
+
+
 def test_only_what_is_cut_must_keep_its_blocks():
     """DeepSeek-V3's kv_a_proj is 576 wide and Llama's k_proj on 16 cards 128: neither is in the way."""
     assert DEEPSEEK.valid_tp == (1, 2, 4, 8, 16)
@@ -169,6 +183,13 @@ def test_groups_of_cards_sum_within_and_dispatch_beyond():
     assert found["dispatch"] == dispatch(1024, 7168, 256, 8, 32, 4, 58)
     same = DEEPSEEK.card(8, ep=8).exchanges(64)  # one group: the sums carry what the experts give
     assert same == DEEPSEEK.card(8).exchanges(64)
+
+
+def test_two_cards_share_the_experts():
+    mixtral = MODELS["mixtral-8x7b"]
+    assert (mixtral.card(2, ep=2).moe.intermediate, mixtral.card(2).moe.intermediate) == (14336, 7168)
+    assert set(mixtral.card(1, ep=2).exchanges(1)) == {"dispatch", "combine"}
+    assert mixtral.card(1, ep=2).params == mixtral.params - 32 * 4 * 3 * 4096 * 14336
 
 
 def test_without_shared_experts_a_groups_cards_dispatch_to_each_other():
@@ -271,6 +292,7 @@ def test_an_expert_turns_at_its_share_of_all_groups_tokens(t, ep):
         (QWEN, 1, 2, "ep = 2: Qwen2.5-7B-Instruct has no experts to spread over cards"),
         (DEEPSEEK, 1, 72, "ep = 72: must divide the experts (256)"),
         (DEEPSEEK, 8, 4, "ep = 4: must be a multiple of t (8), the cards of a group"),
+        (DEEPSEEK, 4, 2, "ep = 2: must be a multiple of t (4), the cards of a group"),
         (DEEPSEEK, 1, 0, "ep = 0: must be a positive whole number"),
         (DEEPSEEK, 32, 32, "t = 32: leaves gate_proj 576 outputs, no multiple of the 128 that share a scale; "
                            "allowed are 1, 2, 4, 8, 16"),
