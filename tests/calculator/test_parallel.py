@@ -190,6 +190,9 @@ def test_two_cards_share_the_experts():
     assert (mixtral.card(2, ep=2).moe.intermediate, mixtral.card(2).moe.intermediate) == (14336, 7168)
     assert set(mixtral.card(1, ep=2).exchanges(1)) == {"dispatch", "combine"}
     assert mixtral.card(1, ep=2).params == mixtral.params - 32 * 4 * 3 * 4096 * 14336
+    met = 1 - Fraction(4 * 3, 8 * 7)  # unless both of its experts are among the other four
+    rows = mixtral.card(1, ep=2).linear_costs(7)["expert_up_proj"].traffic["X"]
+    assert rows == pytest.approx(float(32 * 2 * 7 * met * 4096 * 2))
 
 
 def test_without_shared_experts_a_groups_cards_dispatch_to_each_other():
