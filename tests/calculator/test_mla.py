@@ -81,3 +81,14 @@ def test_the_expanded_form_takes_two_bytes_unless_told_otherwise():
     assert mla_expanded_attention(*sizes) == mla_expanded_attention(*sizes, b_q=2, b_kv=2)
     assert mla_expanded_attention(*sizes, traffic="kv-only") == mla_expanded_attention(
         *sizes, b_q=2, b_kv=2, traffic="kv-only")
+
+
+def test_the_bound_counts_every_sequence_in_its_cheaper_form():
+    """Sixty-four sequences choose sixty-four times what one does; decode in a step with a prompt keeps its own form."""
+    one, many = V3.step({(1, 4096): 1}), V3.step({(1, 4096): 64})
+    assert [{name: 64 * flops for name, flops in way.items()} for way in one.choices[0]] == many.choices[0]
+    mixed = V3.step({(1, 4096): 64, (2048, 2048): 1})
+    assert mixed.choices == [*many.choices, *V3.step({(2048, 2048): 1}).choices]
+    cheapest = sum(min(sum(way.values()) for way in ways) for ways in mixed.choices)
+    kernels = ("k_absorb", "v_absorb", "absorbed_attention", "kv_b_proj", "expanded_attention")
+    assert cheapest == sum(mixed[name].flops for name in kernels)
