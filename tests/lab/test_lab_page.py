@@ -97,6 +97,12 @@ def test_what_the_page_says_of_the_stored_run():
     cache, scores = STORED["provenance"]["machine"]["cache"], [2 * 28 * 2 * S * S for S in (512, 4096)]
     assert scores[0] < cache < scores[1]
     assert results.achieved("attention-naive", 4096) < 1
+    assert results.copying < results.bandwidth
+    assert 2 * results.misfit(overlap=False) < results.misfit(overlap=True)  # "fits better", "overlaps little"
+    times = {M: [results.at(series, M).seconds for series in ("gemm-rotated", "gemm-int8")] for M in (1, 64)}
+    assert times[1][0] > times[1][1]
+    assert times[64][0] < times[64][1]
+    assert max(one.performance for one in results.of("gemm-int8")) < results.peak / 5
 
 
 def test_the_grid_is_dense_where_gpus_turn():
