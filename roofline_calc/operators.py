@@ -267,7 +267,7 @@ def grouped_gemm(
     """Several GEMMs of one shape, their rows shared out among them: the experts of one projection, or heads.
 
     Each row meets one weight matrix, so FLOPs, X and Y are those of one GEMM with all the rows; what grows with
-    the groups is W. For R rows and G groups $I = 2RKN / (b_x RK/k + b_w GKN + b_y RN)$. With T tokens of top_k experts
+    the groups is W. R rows and G groups take $b_x RK/k + b_w GKN + b_y RN$ bytes. With T tokens of top_k experts
     there are rows = T * top_k, about T * top_k / E per expert; gate and up then read each token once, k = top_k.
 
     Args:
