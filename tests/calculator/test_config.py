@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from pathlib import Path
 
 import pytest
 
@@ -195,3 +196,68 @@ def test_biases():
 def test_newer_configs_call_the_data_type_dtype():
     config = {key: value for key, value in QWEN25.items() if key != "torch_dtype"}
     assert read_config(config | {"dtype": "float32"}).bytes_per_element == 4
+
+
+PUBLISHED = Path(__file__).parent / "configs"
+
+
+def published(name: str, **changed) -> dict:
+    """A published config with fields changed; None takes one out."""
+    fields = json.loads((PUBLISHED / f"{name}.json").read_text(encoding="utf-8"))
+    text = fields.get("text_config", fields)
+    text.update(changed)
+    for field in [field for field, value in changed.items() if value is None]:
+        del text[field]
+    return fields
+
+
+def test_windows_by_the_architectures_own_rule():
+    """Every other layer from the first on: of 23 layers twelve, whichever way an even number hides it."""
+    gpt_oss = {key: value for key, value in GPT_OSS.items() if key != "layer_types"}
+    assert read_config(gpt_oss | {"num_hidden_layers": 23}).window_layers == 12
+    assert read_config(GEMMA2 | {"num_hidden_layers": 23}).window_layers == 12
+
+
+def test_linear_attention_hidden_in_a_list_is_refused():
+    layers = read_config(published("MiniMax-M2.5")).layers
+    assert read_config(published("MiniMax-M2.5", attn_type_list=[1] * layers)).layers == layers
+    with pytest.raises(ValueError, match=r"^attn_type_list: names linear attention \(0\)"):
+        read_config(published("MiniMax-M2.5", attn_type_list=[0, 1] * (layers // 2)))
+
+
+@pytest.mark.parametrize("name", ["Llama-4-Scout-17B-16E-Instruct", "Qwen3-Next-80B-A3B-Instruct"])
+def test_a_head_dim_that_is_no_quotient_must_be_given(name):
+    with pytest.raises(ValueError, match=r"^head_dim: missing from the config$"):
+        read_config(published(name, head_dim=None))
+
+
+@pytest.mark.parametrize(("name", "field", "value", "message"), [
+    ("SmolLM3-3B", "no_rope_layers", [1] * 37, "must hold 0 or 1 for each of 36 layers"),
+    ("SmolLM3-3B", "no_rope_layers", [1] * 35, "must hold 0 or 1 for each of 36 layers"),
+    ("GLM-4-9B-0414", "partial_rotary_factor", -0.5, "must be a number above 0 and at most 1"),
+    ("GLM-4-9B-0414", "partial_rotary_factor", 0, "must be a number above 0 and at most 1"),
+])
+def test_fields_that_make_no_sense(name, field, value, message):
+    with pytest.raises(ValueError, match=rf"^{field} = .*: {message}$"):
+        read_config(published(name, torch_dtype="bfloat16", **{field: value}))
+
+
+@pytest.mark.parametrize(("quantised", "message"), [
+    ({"quant_method": "fp8", "weight_block_size": [128, 128, 2]}, "must be two positive whole numbers"),
+    ({"quant_method": "compressed-tensors", "format": "pack-quantized", "config_groups": {
+        "group_0": {"targets": ["Module"], "weights": {"num_bits": 4, "group_size": 128, "strategy": "group"}}}},
+     "of classes, only Linear can be counted"),
+])
+def test_quantisation_that_cannot_be_counted(quantised, message):
+    with pytest.raises(ValueError, match=message):
+        read_config(QWEN25 | {"quantization_config": quantised})
+
+
+def test_modules_that_bitsandbytes_skips():
+    quantised: dict = {"quant_method": "bitsandbytes", "load_in_4bit": True}
+    usual = read_config(QWEN25 | {"quantization_config": quantised}).precision
+    quantised["llm_int8_skip_modules"] = ["down_proj"]
+    named = read_config(QWEN25 | {"quantization_config": quantised}).precision
+    assert (usual.stored("lm_head").width, usual.stored("down_proj").width) == (2, 0.5625)
+    assert named.stored("down_proj").width == 2
+    assert named.stored("up_proj").width == 0.5625
