@@ -85,17 +85,17 @@ def cards_touched(experts: int, top_k: int, cards: int) -> float:
     >>> round(cards_touched(256, 8, 32), 2), cards_touched(8, 2, 1)
     (7.27, 1.0)
     """
-    return cards * _met(experts, top_k, cards, 1)
+    return cards * _met(experts, top_k, cards)
 
 
-def _met(experts: int, top_k: int, cards: int, of: int) -> float:
-    """Probability that one of a token's experts lies on one of so ``of`` many given cards."""
+def _met(experts: int, top_k: int, cards: int) -> float:
+    """Probability that one of a token's experts lies on a given card."""
     check_whole(experts=experts, top_k=top_k, cards=cards)
     if top_k > experts:
         raise ValueError(f"top_k = {top_k}: must be at most experts ({experts})")
     if experts % cards:
         raise ValueError(f"cards = {cards}: must divide experts ({experts})")
-    return 1 - comb(experts - experts // cards * of, top_k) / comb(experts, top_k)
+    return 1 - comb(experts - experts // cards, top_k) / comb(experts, top_k)
 
 
 def dispatch(
@@ -120,7 +120,7 @@ def dispatch(
     """
     check_positive(tokens=tokens, row=row)
     check_whole(here=here, times=times)
-    away = (cards - here) * _met(experts, top_k, cards, 1)
+    away = (cards - here) * _met(experts, top_k, cards)
     any_away = 1 - comb(experts // cards * here, top_k) / comb(experts, top_k)
     rows = tokens * row * times
     return Exchange(times, rows * any_away, rows * away, rows * away)

@@ -13,37 +13,9 @@ from roofline_calc import (
     first_batch,
     largest_batch,
 )
-from roofline_calc.__main__ import main
 
 DEEPSEEK, H200 = MODELS["deepseek-v3"], ACCELERATORS["h200"]
 WIDE = "--model deepseek-v3 --hardware h200 --ep 32"
-
-
-@pytest.fixture
-def cli(capsys):
-    """Run a command line in this process: its output, which must come without complaint."""
-
-    def run(line: str) -> str:
-        assert main(line.split()) == 0
-        out, err = capsys.readouterr()
-        assert err == ""
-        return out
-
-    return run
-
-
-@pytest.fixture
-def refusal(capsys):
-    """Run a wrong command line: its one line on stderr, after the program's name."""
-
-    def run(line: str) -> str:
-        assert main(line.split()) == 2
-        out, err = capsys.readouterr()
-        assert out == ""
-        assert err.count("\n") == 1
-        return err.removeprefix("roofline-calc: ").removesuffix("\n")
-
-    return run
 
 
 def test_ops_prints_what_the_cards_exchange_on_lines_of_their_own(cli):
