@@ -25,6 +25,7 @@ import quiz
 import rebuilds
 import reference
 import search_index
+import styles
 import unexpanded
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
@@ -76,13 +77,14 @@ def on_files(files: Any, config: Any) -> Any:
         if _is_notebook(file):
             for name, svg in notebooks.charts(Path(file.abs_src_path), session.calculator.in_dark):
                 _add(files, config, (Path(file.dest_uri).parent / name).as_posix(), svg.encode())
-    for path in sorted((ROOT / "docs" / "assets").iterdir()):  # styles, scripts and logo serve both languages
+    for path in sorted((ROOT / "docs" / "assets").glob("*.*")):  # scripts and logo serve both languages
         _add(files, config, f"assets/{path.name}", path)
     for name in explorer.NAMES:
         _add(files, config, f"assets/{name}", b"")
     _add(files, config, "assets/math.woff2", b"")
     _add(files, config, "roofline-lab.zip", downloads.lab_archive(build.language))
     with _blamed():
+        _add(files, config, "assets/site.css", styles.sheet())
         for name, content in pyodide.files(build.language):
             _add(files, config, name, content)
     return files

@@ -61,7 +61,7 @@ def test_the_dark_twin_has_no_light_colour_left():
 
 
 def test_text_in_every_colour_of_the_palette_has_enough_contrast():
-    """WCAG 2.2: 4.5:1 on the page's white and on its dark background (site.css), but for the grid."""
+    """WCAG 2.2: 4.5:1 on the page's white and on its dark background (styles/page.css), but for the grid."""
     def luminance(colour: str) -> float:
         parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
         red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)

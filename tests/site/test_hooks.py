@@ -16,9 +16,11 @@ import maths
 import outputs
 import pytest
 import search_index
+import styles
 from bs4 import BeautifulSoup
 from calculator_process import Calculator
 from evaluate import evaluate
+from project import PageError
 from support import ROOT
 
 
@@ -291,3 +293,11 @@ def test_a_row_that_does_not_fit_its_head_is_refused():
     reason = r"`python x\.py` prints no table: \['c'\] has 1 fields, its head 2"
     with pytest.raises(outputs.ComputationError, match=reason):
         outputs.table("name, ms\na, 1\nc\n", "python x.py")
+
+
+def test_each_part_of_the_style_sheet_is_named(tmp_path, monkeypatch):
+    for name in (*styles.PARTS, "forgotten"):
+        (tmp_path / f"{name}.css").write_text("", encoding="utf-8")
+    monkeypatch.setattr(styles, "FOLDER", tmp_path)
+    with pytest.raises(PageError, match="forgotten"):
+        styles.sheet()
