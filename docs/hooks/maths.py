@@ -9,6 +9,7 @@ import hashlib
 import html
 import io
 import re
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -105,12 +106,17 @@ def _italic(letter: str) -> str:
 USUAL = frozenset(form for letter in LETTERS + SIGNS for form in (letter, _italic(letter)))
 
 
-def retitle(entries: Any) -> None:
-    """A table of contents whose formulas are MathML.
+def inline(title: str) -> str:
+    """A title whose formulas are MathML.
 
     Raises:
         MathsError: as `mathml`.
     """
+    return INLINE.sub(lambda found: mathml(html.unescape(found["tex"]), False), title)
+
+
+def retitle(entries: Any, change: Callable[[str], str]) -> None:
+    """Change every title of a table of contents."""
     for entry in entries:
-        entry.title = INLINE.sub(lambda found: mathml(html.unescape(found["tex"]), False), entry.title)
-        retitle(entry.children)
+        entry.title = change(entry.title)
+        retitle(entry.children, change)

@@ -60,7 +60,7 @@ def lighten(index: Path) -> None:
     """
     found = json.loads(index.read_text(encoding="utf-8"))
     for entry in found["docs"]:
-        entry["text"] = LISTING.sub("", entry["text"])
+        entry["text"] = LISTING.sub("", entry["text"]).replace("\N{NO-BREAK SPACE}", " ")
         if "#" in entry["location"] and entry["location"].startswith("reference"):
             entry["text"] = next(filter(None, SAID.findall(entry["text"])), "")
     index.write_text(json.dumps(found, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")

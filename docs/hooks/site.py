@@ -26,6 +26,7 @@ import rebuilds
 import reference
 import search_index
 import styles
+import typography
 import unexpanded
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
@@ -118,15 +119,15 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
 
 def on_page_content(content: str, page: Any, config: Any, files: Any) -> str:
-    """Whatever Markdown has no words for: maths, charts in both palettes, listings that run, tables that scroll."""
+    """Whatever Markdown has no words for: maths, lines that break well, charts, listings that run, wide tables."""
     build = _build(config)
     with _blamed(page):
         if _is_notebook(page.file):
             title = config.mdx_configs["toc"]["permalink_title"]
             content = notebooks.tidied(content, page, build.language, title)
         unexpanded.refuse(content)
-        maths.retitle(page.toc)
-        content = maths.typeset(content)
+        maths.retitle(page.toc, lambda title: typography.well_set(maths.inline(title)))
+        content = typography.well_set(maths.typeset(content))
     build.letters |= maths.characters_of(content)
     content = pyodide.mounted(figures.with_pictures(content))
     return accessibility.scrolling_tables(content, build.language)

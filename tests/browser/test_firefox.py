@@ -3,10 +3,12 @@
 What they compute is tested in Chromium and in Python; here, that the same pages work in the other browser.
 """
 
+import json
 from collections.abc import Iterator
 
 import pytest
 from firefox import Firefox, firefox
+from lines import BREAKS, wrong
 from support import ROOTS
 
 WAYS = [("zh", False, 320, "touch"), ("en", True, 1440, "mouse")]  # language, dark, width, pointer
@@ -118,3 +120,13 @@ def test_a_number(way, site, served):
     tab.wait(f"{only('.explorer .detail')}.textContent.includes('k_proj')")
     assert tab.evaluate("location.search") == "?batch=1&operator=k_proj"
     assert tab.evaluate("document.querySelector('.explorer input[type=text]').value") == "1"
+
+
+def test_lines_break_where_they_may(way, site, served):
+    """Firefox has its own rules for what may follow a formula."""
+    tab, _, _ = opened(way, served, "lesson/")
+    for width in (320, 390):
+        tab.open(tab.evaluate("location.href"), width, 800)
+        breaks = json.loads(tab.evaluate(f"({BREAKS})()"))
+        assert len(breaks) > 100
+        assert wrong(breaks) == []

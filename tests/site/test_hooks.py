@@ -17,6 +17,7 @@ import outputs
 import pytest
 import search_index
 import styles
+import typography
 from bs4 import BeautifulSoup
 from calculator_process import Calculator
 from evaluate import evaluate
@@ -301,3 +302,36 @@ def test_each_part_of_the_style_sheet_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(styles, "FOLDER", tmp_path)
     with pytest.raises(PageError, match="forgotten"):
         styles.sheet()
+
+
+@pytest.mark.parametrize(
+    ("html", "kept"),
+    [
+        ("<p>S = 2048, b ≤ 2</p>", "<p>S~=~2048, b~≤~2</p>"),
+        ('M = <data title="a = 1">256</data> × <em>128</em>', 'M~=~<data title="a = 1">256</data>~×~<em>128</em>'),
+        ("<td>a</td>\n<td>= b</td> N &lt; 172", "<td>a</td>\n<td>= b</td> N~&lt;~172"),
+        ("强度 = FLOPs ÷ 字节", "强度~=~FLOPs ÷ 字节"),
+        ("165.2 TFLOP/s, <data>3</data> MiB, 7 SMs, 2 bitsy", "165.2~TFLOP/s, <data>3</data>~MiB, 7 SMs, 2 bitsy"),
+        ("<pre><code>M = 1</code></pre><code>M = 1</code>", "<pre><code>M = 1</code></pre><code>M = 1</code>"),
+        ("<script>M = 1</script><math><mtext>M = 1</mtext></math>",) * 2,
+        ("取 <math>x</math>，或", '取 <span class="tied"><math>x</math>，</span>或'),
+        ("或，<math>x</math>，", '或，<wbr><span class="tied"><math>x</math>，</span>'),
+        ("(<math>x</math>).", '<span class="tied">(<math>x</math>).</span>'),
+        ("in <math>x</math> ms", 'in <span class="tied"><math>x</math>~ms</span>'),
+        ('<div class="formula"><math display="block">x</math></div>.',) * 2,
+        ("<code>gate_up_proj</code>",) * 2,
+        ("<code>f(abc: int, d: int) -&gt; int</code>",
+         '<code class="long">f(abc: int, d: int) <span class="tied">-&gt;</span> int</code>'),
+        ("<code>-o snippets/results/the-lab.json</code>",
+         '<code class="long"><span class="tied">-o</span> snippets/results/the-lab.json</code>'),
+    ],
+)
+def test_what_belongs_together_stays_on_one_line(html, kept):
+    assert typography.well_set(html).replace("\N{NO-BREAK SPACE}", "~") == kept
+
+
+def test_the_search_index_has_common_spaces(tmp_path):
+    index = tmp_path / "index.json"
+    index.write_text('{"docs": [{"location": "a/", "text": "S\\u00a0=\\u00a02048"}]}', encoding="utf-8")
+    search_index.lighten(index)
+    assert "S = 2048" in index.read_text(encoding="utf-8")
