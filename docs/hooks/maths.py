@@ -22,6 +22,8 @@ from project import ROOT, PageError, kept
 
 SPAN = re.compile(r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<tex>.*?)\\[)\]]</(?P=tag)>', re.DOTALL)
 INLINE = re.compile(r"\\\((?P<tex>.*?)\\\)")
+ALLOWBREAK = r"\allowbreak"
+PARTED = re.compile(r"\\qquad\b|\\allowbreak\b")
 CONVERTER = LatexToMathML(annotation=False)
 
 # Whatever a page may yet use; so the font seldom changes, and both languages share one.
@@ -46,12 +48,18 @@ def mathml(tex: str, display: bool) -> str:
 
 
 def typeset(content: str) -> str:
-    """A page's HTML with every formula as MathML; one on lines of its own scrolls sideways where it is too wide."""
+    """A page's HTML with every formula as MathML.
+
+    One on lines of its own is in parts where its TeX has ``\\qquad`` or ``\\allowbreak``: on a narrow screen they stand
+    beneath one another.
+    """
 
     def replace(span: re.Match[str]) -> str:
-        display = span["tag"] == "div"
-        formula = mathml(html.unescape(span["tex"]), display)
-        return f'<div class="formula">{formula}</div>' if display else formula
+        tex = html.unescape(span["tex"])
+        if span["tag"] == "span":
+            return mathml(tex, False)
+        parts = "".join(mathml(part, True) for part in PARTED.split(tex))
+        return f'<div class="{"formula chain" if ALLOWBREAK in tex else "formula"}">{parts}</div>'
 
     return SPAN.sub(replace, content)
 

@@ -13,7 +13,7 @@ from itertools import accumulate
 UNIT = (
     r"(?:[kKMGT]?i?B(?:/s)?|[kMGTP]?(?:FLOP|OP)s?(?:/s|/byte)?|bytes?|bits?|tokens/s|[mµn]?s|[MG]Hz|W)(?![A-Za-z0-9_/])"
 )
-OPENING, CLOSING = "（「『“‘《(\\[", "，。、；：！？）」』”’》…,.;:!?)\\]%"
+OPENING, CLOSING = "（「『“‘《(\\[\"", "，。、；：！？）」』”’》…,.;:!?)\\]%\""
 FORMULA = re.compile(
     r"(?P<gap>(?<=[，。、；：]))?"
     rf"(?P<before>[{OPENING}]*)(?P<formula><math>.*?</math>)(?P<after>[{CLOSING}]+|[ ]{UNIT})?",

@@ -4,7 +4,7 @@ import re
 
 # Of every break: the text before it and the text after it. ∎ stands for a formula.
 BREAKS = """
-() => {
+(root) => {
   for (const details of document.querySelectorAll("article details")) details.open = true;
   const own = (element) => {
     while (getComputedStyle(element).display === "inline") element = element.parentElement;
@@ -16,7 +16,7 @@ BREAKS = """
     if (last && box.left <= last.left && !code) broken.push([before.slice(-24), text.slice(at, at + 24)]);
     last = box;
   };
-  const walker = document.createTreeWalker(document.querySelector("article"), NodeFilter.SHOW_TEXT);
+  const walker = document.createTreeWalker(document.querySelector(root), NodeFilter.SHOW_TEXT);
   for (let node; (node = walker.nextNode()); ) {
     const parent = node.parentElement, maths = parent.closest("math");
     if (parent.closest("pre, script, .explorer, .formula, .headerlink") || !parent.checkVisibility()) continue;
@@ -43,7 +43,7 @@ BREAKS = """
 }
 """
 WRONG = [
-    ("closing punctuation begins a line", r"⏎[，。、；：！？）」』”’,.;:!?)\]%]"),
+    ("closing punctuation begins a line", r'⏎(?:[，。、；：！？）」』”’,.;:!?)\]%]|"(?: |$))'),
     ("a comparison is torn apart", r"[\w)∎]\s*⏎[=≈≥≤]\s|\s[=≈≥≤]\s*⏎"),
     ("a unit stands without its number", r"\d\s*⏎(?:[kMGT]?i?B|[MGT]?FLOPs?|ms|µs)\b(?![-+])"),
 ]

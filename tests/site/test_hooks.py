@@ -230,6 +230,16 @@ def test_maths_becomes_mathml():
     assert 'display="block"' in maths.mathml(r"\frac{P}{B}", display=True)
 
 
+def test_a_formula_on_lines_of_its_own_is_in_parts_where_its_author_lets_it_break():
+    def parts(tex: str) -> tuple[list[str], list[str]]:
+        soup = BeautifulSoup(maths.typeset(f'<div class="arithmatex">\\[{tex}\\]</div>'), "html.parser")
+        return soup.div["class"], [formula.text for formula in soup.select("div > math[display=block]")]
+
+    assert parts(r"a \qquad b = c") == (["formula"], ["a", "b=c"])
+    assert parts(r"a \allowbreak = b") == (["formula", "chain"], ["a", "=b"])
+    assert parts(r"a \quad b") == (["formula"], ["ab"])
+
+
 def test_an_unknown_macro_is_refused():
     with pytest.raises(maths.MathsError, match=r"cannot typeset .*\\intensty"):
         maths.mathml(r"\intensty", display=False)
@@ -317,6 +327,7 @@ def test_each_part_of_the_style_sheet_is_named(tmp_path, monkeypatch):
         ("取 <math>x</math>，或", '取 <span class="tied"><math>x</math>，</span>或'),
         ("或，<math>x</math>，", '或，<wbr><span class="tied"><math>x</math>，</span>'),
         ("(<math>x</math>).", '<span class="tied">(<math>x</math>).</span>'),
+        ('"at <math>x</math>" or', '"at <span class="tied"><math>x</math>"</span> or'),
         ("in <math>x</math> ms", 'in <span class="tied"><math>x</math>~ms</span>'),
         ('<div class="formula"><math display="block">x</math></div>.',) * 2,
         ("<code>gate_up_proj</code>",) * 2,
