@@ -10,9 +10,13 @@ from support import LANGUAGES, ROOT
 
 WORDS = {
     "zh": {"check": "检查", "right": "对。", "slip": "因子 2", "progress": "已答对 {} / 13 题",
-           "number": "不是数", "unit": "请用"},
+           "number": "不是数", "unit": "请用", "several": "不止一个数", "kilo": "按 1024 进位",
+           "read": "你写的按 {} 读", "solved": "✓ 已答对",
+           "clear": "清除答题进度", "cleared": "已清除 1 题的进度", "undo": "撤销清除", "restored": "进度已恢复"},
     "en": {"check": "Check", "right": "Right.", "slip": "factor of 2", "progress": "{} of 13 answered",
-           "number": "is not a number", "unit": "Answer in"},
+           "number": "is not a number", "unit": "Answer in", "several": "more than one number", "kilo": "go by 1024",
+           "read": "was read as {}", "solved": "✓ Solved", "clear": "Clear progress",
+           "cleared": "Progress on 1 question cleared", "undo": "Undo clearing", "restored": "Progress restored"},
 }
 both_languages = pytest.mark.parametrize("language", LANGUAGES)
 
@@ -40,6 +44,60 @@ def test_a_right_answer_is_understood_as_people_write_it(watch, language):
             page.keyboard.press("Enter")
             expect(feedback, f"{typed!r} is {kind}").to_have_class(re.compile(rf"\b{kind}\b"))
         expect(feedback).to_contain_text(WORDS[language]["right"])
+
+
+# By answer and unit: what people type for the right answer; what else, and the words that answer it.
+UNDERSTOOD = {
+    (295.34, "FLOP/byte"): (
+        ("≈295", "~295", "～ ２９５", "约 295", "约等于295", "about 295", "approx. 295", "= 295", "I* = 295.3",
+         "295左右", "989.4/3.35", "989.4e12 / 3.35e12", "989.4÷3.35", "2.95e2", "2.95×10^2", "2.95x10²", "295,3",
+         "295。", "295.", "295 flop/B", "295 FLOPs/byte", "295flops per byte", "295 FLOP/字节", "295 次运算每字节",
+         "295 GFLOP/GB"),
+        {"295-296": "several", "295, 296": "several", "294½": "several", "1/(1/295)": "several", "1.2.3": "number",
+         "<295": "number", "295 ms": "unit", "295 FLOP·byte": "unit", "1.024,5": ("read", "1,024.5 FLOP/byte"),
+         "10³": ("read", "1,000 FLOP/byte"), "290 295": ("read", "290,295 FLOP/byte")},
+    ),
+    (1024, "FLOP/byte"): (
+        ("1 024", "1\u2009024", "1\u202f024", "1'024", "1’024", "1_024", "1,024", "1，024", "1.024,0", "1 024,0",
+         "2^10"),
+        {"10 24": "several", "1 0245": "several", "1,02,4": "number"},
+    ),
+    (56, "KiB"): (
+        ("56 kib", "56KIB", "57.344 KB", "57.344千字节", "57344 字节", "0.0547 MiB", "448 Kibit", "2*28*4*128*2/1024"),
+        {"56 KB": "kilo", "56 kilobytes": ("read", "54.6875 KiB"), "56 ms": "unit"},
+    ),
+    (14.15, "ms"): (
+        ("14.15MS", "14.15 毫秒", "14150 µs", "14150 us", "14150 微秒", "0.01415 s", "at least 14.15", "≥ 14.15"),
+        {"14.15 秒": ("read", "14,150 ms"), "14.15 tokens": "unit"},
+    ),
+    (130.6, "token"): (("131 tokens", "131 个", "131 个 token", "M ≥ 131", "M >= 131", "131 行"), {}),
+    (0.93952, "GFLOP"): (("940 MFLOP", "0.94 gflops", "9.4e8 flop", "9.4 亿次"), {"0.94 TFLOP": ("read", "940 GFLOP")}),
+    (0.5, ""): (("50%", "50 ％", "1/2", "½"), {"5/10%": ("read", "0.005")}),
+}
+
+
+@both_languages
+def test_whatever_people_type_is_read_or_answered_with_a_reason(watch, language):
+    page, words = watch.open(language, "lesson"), WORDS[language]
+    cases = [
+        ({"answer": answer, "unit": unit, "tolerance": 0.01, "slips": []}, text, reply)
+        for (answer, unit), (right, others) in UNDERSTOOD.items()
+        for text, reply in {**dict.fromkeys(right, "right"), **others}.items()
+    ]
+    said = page.evaluate(
+        """async (cases) => {
+          const site = document.querySelector("script[src*='site.js']").src;
+          const { judge } = await import(site.replace("site.js", "quiz.js"));
+          return cases.map(([question, text]) => judge(question, text));
+        }""",
+        cases,
+    )
+    wrong = []
+    for (question, text, reply), got in zip(cases, said, strict=True):
+        kind, value = reply if isinstance(reply, tuple) else (reply, "")
+        if words[kind].format(value) not in got["say"] or got.get("right", False) != (kind == "right"):
+            wrong.append((question["answer"], text, got))
+    assert wrong == []
 
 
 @both_languages
@@ -94,6 +152,61 @@ def test_progress_is_kept_and_shared_by_both_languages(watch, language):
     expect(progress).to_contain_text(WORDS["en" if language == "zh" else "zh"]["progress"].format(1))
     progress.get_by_role("link").nth(1).click()
     assert page.url.endswith("#quiz-still-point")
+
+
+PHONE = {"viewport": {"width": 320, "height": 640}}
+
+
+@pytest.mark.parametrize("watch", [PHONE], indirect=True, ids=["320 px"])
+@both_languages
+def test_what_is_solved_says_so_until_progress_is_cleared_which_can_be_undone(watch, language):
+    page, words = watch.open(language, "lesson"), WORDS[language]
+    question = asked(page, "q-proj-64")
+    field = question.get_by_role("textbox")
+    assert words["solved"] not in question.inner_text()
+    field.fill("61.8")
+    field.press("Enter")
+    expect(question.locator(".asked")).to_contain_text(words["solved"])
+    field.fill("5")  # what was solved stays so
+    field.press("Enter")
+    expect(question.locator(".asked")).to_contain_text(words["solved"])
+    page.reload()
+    question = asked(page, "q-proj-64")
+    described = question.get_by_role("textbox").get_attribute("aria-describedby").split()
+    heard = " ".join(page.locator(f"#{name}").inner_text() for name in described)
+    assert words["solved"] in heard  # by who listens, too
+    field = question.get_by_role("textbox")
+    field.fill("61.8")
+    field.press("Enter")
+
+    progress = page.locator("[data-progress]")
+    progress.scroll_into_view_if_needed()
+    line, button = progress.get_by_role("status"), progress.get_by_role("button")
+    expect(progress.get_by_role("listitem").nth(2)).to_contain_text(words["solved"])
+    assert progress.evaluate("box => [...box.querySelectorAll('li')].every((li) => li.offsetHeight >= 24)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert progress.evaluate("box => box.scrollWidth <= box.clientWidth")
+    markers = "box => [...box.querySelectorAll('li')].map((li) => li.getBoundingClientRect().x - box.offsetLeft)"
+    assert min(progress.evaluate(markers)) > 32  # room for the two digits of the last ones
+    for name, outcome, count in (("clear", "cleared", 0), ("undo", "restored", 1), ("clear", "cleared", 0)):
+        expect(button).to_have_text(words[name])
+        button.focus()
+        page.keyboard.press("Enter")  # the focus stays with the button
+        expect(line).to_contain_text(words[outcome])
+        expect(line).to_contain_text(words["progress"].format(count))
+        expect(question.locator(".asked .mark")).to_have_text(words["solved"] if count else "")
+    expect(question.get_by_role("textbox")).to_have_value("")
+    expect(question.locator(".feedback")).to_be_empty()
+    page.reload()
+    assert words["solved"] not in asked(page, "q-proj-64").inner_text()
+
+
+def test_what_a_reader_types_is_no_html(watch):
+    page = watch.open("en", "lesson")
+    question = asked(page, "q-proj-64")
+    question.get_by_role("textbox").fill("<b>x</b>")
+    page.keyboard.press("Enter")
+    expect(question.locator(".feedback")).to_contain_text("“<b>x</b>”")
 
 
 @pytest.mark.parametrize("watch", [{"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True}],
