@@ -4,7 +4,7 @@ import globals from "globals";
 
 export default [
   {
-    files: ["docs/assets/*.js"],
+    files: ["docs/assets/*.js", "docs/overrides/.inline/*.js"],
     ...js.configs.recommended,
     languageOptions: { globals: globals.browser },
     rules: {
@@ -20,6 +20,6 @@ export default [
       "max-len": ["error", 120],
     },
   },
-  { files: ["docs/assets/site.js"], languageOptions: { sourceType: "script" } },
+  { files: ["docs/assets/site.js", "docs/overrides/.inline/*.js"], languageOptions: { sourceType: "script" } },
   { files: ["docs/assets/run-worker.js"], languageOptions: { globals: globals.worker } },
 ];
