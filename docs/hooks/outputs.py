@@ -1,6 +1,7 @@
 """A fenced block ```` ```output ```` holds a command; the page shows the command and what it prints.
 
-What a program prints as CSV, ```` ```output-table ```` shows as a table, and beneath it what follows an empty line.
+What a program prints as CSV or in aligned columns, ```` ```output-table ```` shows as a table. Of aligned columns those
+come first that it names: ```` ```output-table first="regime, time" ````. Beneath CSV comes what follows an empty line.
 """
 
 import csv
@@ -9,6 +10,7 @@ import re
 from functools import partial
 from typing import Any
 
+import printed_tables
 from calculator_process import Calculator, ComputationError
 from pymdownx.superfences import SuperFencesException
 
@@ -18,7 +20,17 @@ COLUMN, ROW = ' scope="col"', ' scope="row"'
 def fences(calculator: Calculator) -> list[dict[str, Any]]:
     """The fenced blocks, as SuperFences wants them named."""
     names = ("output", "output-table")
-    return [{"name": name, "class": name, "format": partial(output_block, calculator)} for name in names]
+    return [
+        {"name": name, "class": name, "format": partial(output_block, calculator), "validator": known} for name in names
+    ]
+
+
+def known(language: str, inputs: dict[str, str], options: dict[str, Any], attrs: Any, md: Any) -> bool:
+    """Take what stands behind the block's name, as SuperFences asks."""
+    if wrong := inputs.keys() - ({"first"} if language == "output-table" else set()):
+        raise SuperFencesException(f'```{language}: {min(wrong)} is no option; an output-table has first="title, …"')
+    options.update(inputs)
+    return True
 
 
 def output_block(
@@ -28,6 +40,9 @@ def output_block(
     try:
         text = calculator.printed(source.strip())
         if language == "output-table":
+            first = [title for title in re.split(r",\s*", options.get("first", "")) if title]
+            if printed_tables.are_in(text) or first:
+                return printed_tables.shown(text, source.strip(), first)
             return table(text, source.strip())
     except ComputationError as error:  # SuperFences swallows any other exception, and shows the raw fence
         raise SuperFencesException(f"```output: {error}") from error

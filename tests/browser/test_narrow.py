@@ -1,6 +1,7 @@
 """What a reader with a phone sees: lines that break where they may, words that stay whole, nothing beyond the edge."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -14,18 +15,34 @@ WIDE_FORMULAS = """
   .map((formula) => formula.textContent)
 """
 
+# What scrolls sideways without a shadow at its edge, or cannot be scrolled with the keyboard.
+UNSEEN = """
+() => [...document.querySelectorAll("article *")].filter((box) => {
+  const style = getComputedStyle(box);
+  if (box.scrollWidth <= box.clientWidth + 1 || style.overflowX !== "auto" || box.closest(".explorer")) return false;
+  box.focus({ preventScroll: true });
+  return !/local.*scroll/.test(style.backgroundAttachment) || document.activeElement !== box;
+}).map((box) => box.outerHTML.slice(0, 80))
+"""
+OVERPRINTED = """
+() => [...document.querySelectorAll("article :is(td, th) math")].filter((formula) =>
+  formula.getBoundingClientRect().right > formula.closest("td, th").getBoundingClientRect().right + 1
+).map((formula) => formula.textContent)
+"""
+
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("path", PATHS)
-def test_lines_break_where_they_may_and_formulas_fit(watch, language, path):
+def test_lines_break_where_they_may_and_nothing_is_lost_at_the_edge(watch, language, path):
     page, found = watch.open(language, path), {}
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
         breaks = json.loads(page.evaluate(BREAKS, "article"))
         assert len(breaks) > 5
         beyond = page.evaluate("document.body.scrollWidth") - width
-        found[width] = wrong(breaks), page.evaluate(BROKEN_WORDS), page.evaluate(WIDE_FORMULAS), beyond
-    assert found == dict.fromkeys(WIDTHS, ([], [], [], 0))
+        others = [page.evaluate(script) for script in (BROKEN_WORDS, WIDE_FORMULAS, UNSEEN, OVERPRINTED)]
+        found[width] = wrong(breaks), *others, beyond
+    assert found == dict.fromkeys(WIDTHS, ([], [], [], [], [], 0))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -33,3 +50,16 @@ def test_titles_in_the_table_of_contents_break_where_they_may(watch, language):
     breaks = json.loads(watch.open(language, "lesson").evaluate(BREAKS, ".md-sidebar--secondary"))
     assert len(breaks) > 3
     assert wrong(breaks) == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_time_and_regime_of_every_operator_are_in_sight(watch, language):
+    """Of the command line's widest table, on the narrowest phone, without scrolling it."""
+    page = watch.open(language, "command-line")
+    page.set_viewport_size({"width": 320, "height": 640})
+    table = page.locator("table", has=page.get_by_role("rowheader", name="gate_up_proj")).first
+    for title in ("time", "regime"):
+        head = table.get_by_role("columnheader", name=re.compile(rf"^{title}\b")).bounding_box()
+        assert head["x"] + head["width"] <= 320
+    table.evaluate("table => table.closest('.scroll').scrollTo(1000, 0)")
+    assert table.get_by_role("rowheader", name="gate_up_proj").bounding_box()["x"] >= 0  # the name stays
