@@ -2,7 +2,8 @@
 
 Text stays text, set in the reader's own fonts; every chart has the same axes, colours and marks. What is
 memory-bound is blue and round, what is compute-bound vermilion and square, so that the colour never speaks
-alone. A chart is drawn once, in the light palette; `in_dark` swaps its colours.
+alone. Labels go where there is room (see `labels`). A chart is drawn once, in the light palette; `in_dark` swaps its
+colours.
 """
 
 import io
@@ -11,15 +12,17 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
+from .labels import ASCENT, LINE, Board, Box, Label, Spot, around, beside, leader, text_width
 from .measured import SERIES, Results
 from .palette import PALETTE, in_dark
 from .roofline import attainable, first_compute_bound, regime, ridge_point
@@ -34,8 +37,10 @@ logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # glyphs a
 
 INK, MUTED, GRID = (PALETTE[role][0] for role in ("ink", "muted", "grid"))
 MARKS = {"memory-bound": "o", "compute-bound": "s"}
-WIDE, NARROW = (7.2, 4.4), (3.9, 4.4)  # inches: beside text, and on a phone
-_ROOM = {WIDE: 0.12, NARROW: 0.34}  # to the right of a roofline, for its labels
+WIDE, NARROW = (7.2, 4.4), (3.9, 4.8)  # inches: beside text, and on a phone
+_TEXT = {WIDE: 10.5, NARROW: 11}  # points: 11 CSS pixels at least where the page is 320 wide
+_MARK = {WIDE: 8, NARROW: 6.5}
+_MARGIN = 8.6  # points, at the right
 _OTHER_MARKS = {"gemm-int8": "P", "attention-decode": "D", "attention-fused": "^", "attention-naive": "v"}
 _INTENSITIES = (0.4, 4096)  # FLOP/byte, on every roofline
 
@@ -49,16 +54,10 @@ SYMBOLS = {
 
 @dataclass(frozen=True)
 class Point:
-    """A kernel on the chart: its label, its intensity in FLOP/byte, and where the label goes.
-
-    ``offset`` is in points from the mark to the label's ``align`` edge ("left", "center" or "right").
-    ``measured`` in FLOP/s puts the mark there instead of on the roof.
-    """
+    """A kernel on the chart: its label and its intensity in FLOP/byte. ``measured`` FLOP/s put it under the roof."""
 
     label: str
     intensity: float
-    offset: tuple[float, float] = (8, -14)
-    align: str = "left"
     measured: float | None = None
 
 
@@ -102,17 +101,17 @@ def extent(peak: float, bandwidth: float) -> tuple[tuple[float, float], tuple[fl
 
 def _roofline(points: Sequence[Point], peak: float, bandwidth: float, words: Mapping[str, str],
               size: tuple[float, float], kind: str) -> bytes:
-    ridge, ((_, high), heights) = ridge_point(peak, bandwidth), extent(peak, bandwidth)
+    ridge, ((low, high), heights) = ridge_point(peak, bandwidth), extent(peak, bandwidth)
     reach = max([high, 1.5 * ridge, *(1.5 * point.intensity for point in points)])
-    with _chart(words, size, _ROOM[size], kind) as (axes, out):
-        _roofs(axes, peak, bandwidth, words, size, heights, reach)
+    with _chart(words, size, (low, reach), heights, kind=kind) as chart:
+        _roofs(chart, peak, bandwidth, words)
         for point in points:
             bound = regime(point.intensity, ridge)
             height = (point.measured or attainable(point.intensity, peak, bandwidth)) / 1e12
-            axes.plot(point.intensity, height, MARKS[bound], color=_colour(bound), ms=8, mec="white", mew=0, zorder=3)
-            axes.annotate(point.label, (point.intensity, height), point.offset, textcoords="offset points",
-                          color=INK, ha=point.align, va="top" if "\n" in point.label else "center")
-    return out.getvalue()
+            mark = chart.mark(point.intensity, height, marker=MARKS[bound], color=_colour(bound), ms=_MARK[size], mew=0)
+            if point.label:
+                chart.label(point.label, around(*mark), mark=mark)
+    return chart.drawn
 
 
 def measured_svg(results: Results, words: Mapping[str, str], size: tuple[float, float] = WIDE) -> str:
@@ -129,18 +128,13 @@ def measured_svg(results: Results, words: Mapping[str, str], size: tuple[float, 
     left = _INTENSITIES[0] * results.bandwidth / 1e12
     limits = (0.45 * min(heights, default=left), 2.6 * max(results.peak / 1e12, *heights, left))
     words = {**words, "title": words["title"].format(results)}
-    shown, columns = [series for series in SERIES if results.of(series)], 3 if size == WIDE else 2
-    below = 0.1 + 0.24 * math.ceil(len(shown) / columns)  # inches, for the legend: among the marks there is no room
-    with _chart(words, size, right_margin=_ROOM[size], below=below) as (axes, out):
-        _roofs(axes, results.peak, results.bandwidth, words, size, limits)
+    key = [(words[series], _mark(series, "memory-bound")) for series in SERIES if results.of(series)]
+    reach = max([_INTENSITIES[1], *(1.2 * measured.cost.intensity for measured in results.measurements)])
+    with _chart(words, size, (_INTENSITIES[0], reach), limits, key=key) as chart:
         for measured, height in zip(results.measurements, heights, strict=True):
-            axes.plot(measured.cost.intensity, height, zorder=3, **_mark(measured.series, results.regime(measured)))
-        axes.figure.legend(
-            handles=[Line2D([], [], label=words[series], **_mark(series, "memory-bound")) for series in shown],
-            loc="lower center", ncols=columns, frameon=False, handletextpad=0.1, columnspacing=1, borderpad=0,
-            labelcolor=INK,
-        )
-    return out.getvalue().decode()
+            chart.mark(measured.cost.intensity, height, **_mark(measured.series, results.regime(measured)))
+        _roofs(chart, results.peak, results.bandwidth, words)
+    return chart.drawn.decode()
 
 
 def _mark(series: str, bound: str) -> dict[str, Any]:
@@ -151,21 +145,24 @@ def _mark(series: str, bound: str) -> dict[str, Any]:
             "mfc": "none" if series == "gemm-reused" else colour}
 
 
-def _roofs(axes: Axes, peak: float, bandwidth: float, words: Mapping[str, str], size: tuple[float, float],
-           limits: tuple[float, float], high: float = _INTENSITIES[1]) -> None:
-    """The two roofs and their ridge, named; ``limits`` are those of the vertical axis, in TFLOP/s."""
-    ridge, low = ridge_point(peak, bandwidth), _INTENSITIES[0]
-    axes.set(xlim=(low, high), ylim=limits, xlabel=words["intensity"], ylabel=words["performance"])
-    for bound, ends in (("memory-bound", (low, ridge)), ("compute-bound", (ridge, high))):
+def _roofs(chart: "_Chart", peak: float, bandwidth: float, words: Mapping[str, str]) -> None:
+    """The two roofs and their ridge, named."""
+    (low, high), (floor, _) = chart.axes.get_xlim(), chart.axes.get_ylim()
+    ridge, top = ridge_point(peak, bandwidth), peak / 1e12
+    start = max(low, floor / (bandwidth / 1e12))
+    for bound, ends in (("memory-bound", (start, ridge)), ("compute-bound", (ridge, high))):
         roof = [attainable(end, peak, bandwidth) / 1e12 for end in ends]
-        axes.plot(ends, roof, color=_colour(bound), lw=2.6, solid_capstyle="butt", zorder=2)
-    axes.plot([ridge] * 2, [limits[0], peak / 1e12], color=MUTED, lw=1, ls=(0, (2, 3)), zorder=1)
-    axes.text(ridge * 0.93, limits[0] * 1.13, words["ridge"].format(ridge), color=MUTED, ha="right", va="bottom")
-    start = max(0.62, 1.1 * limits[0] / (bandwidth / 1e12))
-    axes.text(start, 1.5 * start * bandwidth / 1e12, words["memory-bound"] + " I·B", color=_colour("memory-bound"),
-              weight="bold", ha="left", va="bottom", rotation=_slope(axes), rotation_mode="anchor")
-    axes.annotate(words["compute-bound"] + " P", (high, peak / 1e12), (0 if size == WIDE else 22, 7),
-                  textcoords="offset points", color=_colour("compute-bound"), weight="bold", ha="right")
+        chart.line(ends, roof, color=_colour(bound), lw=2.6, solid_capstyle="butt", zorder=2)
+    chart.line([ridge] * 2, [floor, top], color=MUTED, lw=1, ls=(0, (2, 3)), zorder=1)
+    foot, corner, end = chart.at(ridge, floor), chart.at(ridge, top), chart.at(high, top)
+    slope = chart.at(start, start * bandwidth / 1e12)
+    chart.label(words["ridge"].format(ridge), beside(foot, corner, (-1, 1), 0, ideal=0.05), MUTED)
+    for bound, symbol, line, ideal in (("memory-bound", "I·B", (slope, corner), 0.25),
+                                       ("compute-bound", "P", (corner, end), 1)):
+        (x, y), (further, higher) = line
+        angle = math.degrees(math.atan2(higher - y, further - x))
+        spots = beside(*line, (1, -1), angle, ideal)
+        chart.label(f"{words[bound]} {symbol}", spots, _colour(bound), bold=True, breaks=False)
 
 
 def curves_svg(curves: Sequence[Curve], ridge: float, words: Mapping[str, str],
@@ -180,46 +177,136 @@ def curves_svg(curves: Sequence[Curve], ridge: float, words: Mapping[str, str],
     Raises:
         ValueError: the ridge is not positive and finite.
     """
-    with _chart(words, size, right_margin=0.82) as (axes, out):
-        sizes = [size for curve in curves for size in curve.sizes]
-        axes.plot([min(sizes), max(sizes)], [ridge] * 2, color=MUTED, lw=1, ls=(0, (2, 3)))
-        for bound, shift, align in (("compute-bound", 1.12, "bottom"), ("memory-bound", 0.88, "top")):
-            axes.text(min(sizes) * 1.1, ridge * shift, words[bound], color=_colour(bound), weight="bold", va=align)
+    sizes = [size for curve in curves for size in curve.sizes]
+    heights = [curve.intensity(end) for curve in curves for end in (curve.sizes[0], curve.sizes[-1])]
+    limits = (min(sizes), max(sizes)), (0.5 * min(heights), 2 * max(*heights, ridge))
+    room = max((text_width(curve.label, _TEXT[size]) for curve in curves), default=0) + 9
+    words = {**words, "intensity": words["size"], "performance": words["intensity"]}
+    with _chart(words, size, *limits, room=room) as chart:
+        chart.line(limits[0], [ridge] * 2, color=MUTED, lw=1, ls=(0, (2, 3)))
         for curve in curves:
             first, last = curve.sizes[0], curve.sizes[-1]
             turn = first_compute_bound(curve.intensity, ridge, at_most=last)
             for bound, start, end in (("memory-bound", first, turn or last), ("compute-bound", turn or last, last)):
                 line = sorted({round(start * (end / start) ** (step / 32)) for step in range(33)})
-                axes.plot(line, [curve.intensity(at) for at in line], curve.style, color=_colour(bound), lw=2)
+                chart.line(line, [curve.intensity(at) for at in line], ls=curve.style, color=_colour(bound), lw=2)
             if turn is not None:
-                axes.plot(turn, curve.intensity(turn), MARKS["compute-bound"], color=_colour("compute-bound"), ms=7)
-            axes.annotate(curve.label, (last, curve.intensity(last)), (5, 0),
-                          textcoords="offset points", color=INK, va="center", annotation_clip=False)
-        axes.set(xlim=(min(sizes), max(sizes)), xlabel=words["size"], ylabel=words["intensity"])
-    return out.getvalue().decode()
+                chart.mark(turn, curve.intensity(turn), marker=MARKS["compute-bound"], mew=0,
+                           color=_colour("compute-bound"), ms=_MARK[size] - 1)
+            x, y = chart.at(last, curve.intensity(last))
+            chart.label(curve.label, [Spot(x, y + shift, 1, 0, 5, 4 * abs(shift)) for shift in range(-16, 17, 2)],
+                        breaks=False)
+        ends = chart.at(limits[0][0], ridge), chart.at(limits[0][1], ridge)
+        chart.label(f"I* = {ridge:.1f}", beside(*ends, (1, -1), 0, ideal=0.9), MUTED, breaks=False)
+        for bound, side in (("compute-bound", 1), ("memory-bound", -1)):
+            chart.name_region(words[bound], ridge, side, _colour(bound))
+    return chart.drawn.decode()
 
 
 def _colour(bound: str) -> str:
     return PALETTE[bound][0]
 
 
-def _slope(axes: Axes) -> float:
-    """Degrees at which a line of slope one appears on these log-log axes."""
-    box = axes.get_window_extent()
-    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
-    return math.degrees(math.atan2(box.height / math.log10(top / bottom), box.width / math.log10(right / left)))
+@dataclass
+class _Chart:
+    """Axes, and on the board what is drawn in them, for the labels to keep off."""
+
+    axes: Axes
+    board: Board
+    text: float  # size, in points
+    labels: list[Label] = field(default_factory=list)
+    drawn: bytes = b""
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """A place on the axes, in points from the picture's corner."""
+        across, up = self.axes.transData.transform((x, y)) * 72 / self.axes.figure.dpi
+        return float(across), float(up)
+
+    def line(self, xs: Sequence[float], ys: Sequence[float], **style: Any) -> None:
+        self.axes.plot(xs, ys, **style)
+        self.board.line([self.at(x, y) for x, y in zip(xs, ys, strict=True)], style["lw"])
+
+    def mark(self, x: float, y: float, **style: Any) -> tuple[float, float, float]:
+        """Draw a mark; where it is, and its radius."""
+        self.axes.plot(x, y, zorder=3, clip_on=False, **style)
+        mark = *self.at(x, y), (style["ms"] + style["mew"]) / 2
+        self.board.mark(*mark)
+        return mark
+
+    def label(self, text: str, spots: Sequence[Spot], colour: str = INK, **about: Any) -> None:
+        """Have a label put in one of these spots, once all is drawn."""
+        self.labels.append(Label(text, spots, self.text, colour, **about))
+
+    def name_region(self, name: str, height: float, side: int, colour: str) -> None:
+        """Name what is above a height, or below it: from the left, and near it if possible."""
+        (left, right), ends = self.axes.get_xlim(), self.axes.get_ylim()
+        (x, y), (end, _), (_, edge) = self.at(left, height), self.at(right, height), self.at(left, ends[side > 0])
+        end -= text_width(name, self.text, bold=True) + 4
+        spots = [Spot(at + 4, up, 1, side, 4, 0.1 * (at - x) + 0.4 * abs(up - y))
+                 for up in _steps(y, edge, 8 * side) for at in _steps(x, end, 8)]
+        self.label(name, spots, colour, bold=True)
+
+    def write(self) -> None:
+        """Put the labels where they go."""
+        for label, box in self.board.place(self.labels):
+            _written(self.axes.figure, label, box)
+            if line := leader(label.mark, box):
+                _artist(self.axes.figure, *zip(*line, strict=True), color=MUTED, lw=0.8)
+
+
+def _steps(start: float, end: float, step: float) -> list[float]:
+    return [start + step * number for number in range(int((end - start) / step) + 1)]
+
+
+def _written(figure: Any, label: Label, box: Box) -> None:
+    """A label's lines, each a text of its own: matplotlib would set them by the widths of its own font."""
+    width, height = figure.get_size_inches() * 72
+    along = {"left": -box.width / 2, "center": 0.0, "right": box.width / 2}[box.align]
+    for number, line in enumerate(box.lines):
+        up = box.height / 2 - (ASCENT + LINE * number) * label.size
+        x, y = box.placed(np.array([along]), np.array([up]))[0]
+        figure.text(x / width, y / height, line, color=label.colour, ha=box.align, va="baseline", rotation=box.angle,
+                    rotation_mode="anchor", weight="bold" if label.bold else "normal")
+
+
+def _artist(figure: Any, xs: Sequence[float], ys: Sequence[float], **style: Any) -> None:
+    """A line or a mark anywhere in the picture, in points."""
+    places = ([value / 72 for value in values] for values in (xs, ys))
+    figure.add_artist(Line2D(*places, transform=figure.dpi_scale_trans, **style))
+
+
+def _key(figure: Any, entries: Sequence[tuple[str, dict[str, Any]]], text: float) -> float:
+    """Marks with their names beneath the axes, in as many columns as there is room for; how high it is, in points."""
+    width, height = figure.get_size_inches() * 72
+    mark, apart = 17, 8  # from a column's side to its names, and from these to the next column
+    for columns in (3, 2, 1):
+        rows = max(1, math.ceil(len(entries) / columns))
+        parts = [entries[start:start + rows] for start in range(0, len(entries), rows)]
+        widths = [mark + max(text_width(name, text) for name, _ in part) + apart for part in parts]
+        if sum(widths) - apart < width:
+            break
+    left = (width - sum(widths) + apart) / 2
+    for part, column in zip(parts, widths, strict=True):
+        for row, (name, style) in enumerate(part):
+            y = 5 + (rows - 1 - row) * 1.4 * text
+            _artist(figure, [left + mark / 2], [y + 0.36 * text], **style)
+            figure.text((left + mark) / width, y / height, name, color=INK, va="baseline")
+        left += column
+    return 1.4 * text * rows if entries else 0
 
 
 @contextmanager
 def _chart(
-    words: Mapping[str, str], size: tuple[float, float], right_margin: float, kind: str = "svg", below: float = 0
-) -> Iterator[tuple[Axes, io.BytesIO]]:
-    """Log-log axes in the house style; the SVG or PNG is in the buffer when the block ends."""
+    words: Mapping[str, str], size: tuple[float, float], across: tuple[float, float], up: tuple[float, float], *,
+    room: float = _MARGIN, key: Sequence[tuple[str, dict[str, Any]]] = (), kind: str = "svg",
+) -> Iterator[_Chart]:
+    """Log-log axes in the house style, between limits, with room at the right; ``drawn`` when the block ends."""
+    text = _TEXT[size]
     style: dict[Any, Any] = {
         "svg.fonttype": "none",  # text stays text
         "svg.hashsalt": "roofline",  # the same bytes at every build
         "font.sans-serif": ["DejaVu Sans"],  # it only measures; ships with matplotlib
-        "font.size": 10.5,
+        "font.size": text,
         "text.color": INK, "axes.labelcolor": INK, "xtick.color": MUTED, "ytick.color": MUTED,
         "axes.edgecolor": MUTED, "axes.spines.top": False, "axes.spines.right": False,
         "axes.grid": True, "grid.color": GRID, "grid.linewidth": 0.8, "axes.axisbelow": True,
@@ -228,22 +315,28 @@ def _chart(
     out = io.BytesIO()
     with mpl.rc_context(style), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")
-        figure = Figure(figsize=(size[0], size[1] + below))
-        # Fixed margins: with constrained layout every chart is drawn twice, and the build waits for it.
-        left, right, bottom, top = 0.82, right_margin, 0.56 + below, 0.12  # inches
-        width, height = figure.get_size_inches()
-        axes = figure.add_axes((left / width, bottom / height, 1 - (left + right) / width, 1 - (bottom + top) / height))
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        figure = Figure(figsize=size)
+        width, height = size[0] * 72, size[1] * 72
+        # Margins by arithmetic: with constrained layout every chart is drawn twice, and the build waits for it.
+        decades = range(math.ceil(math.log10(up[0])), math.floor(math.log10(up[1])) + 1)
+        left = 12 + max((text_width(f"{10.0 ** decade:g}", text) for decade in decades), default=0)
+        bottom, top = 3.4 * text + _key(figure, key, text), 2.2 * text
+        axes = figure.add_axes((left / width, bottom / height, 1 - (left + room) / width, 1 - (bottom + top) / height))
+        axes.set(xscale="log", yscale="log", xlim=across, ylim=up, xlabel=words["intensity"])
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(lambda value, _: f"{value:g}")
             axis.set_minor_locator(NullLocator())
-        yield axes, out
+        # Its name above the vertical axis, not turned along it: easier to read, and a phone has no width to spare.
+        figure.text(4 / width, 1 - 1.2 * text / height, words["performance"], va="baseline")
+        chart = _Chart(axes, Board(width, height), text)
+        corner = left, bottom
+        chart.board.line([(left, height - top), corner, (width - room, bottom)], 0.8)
+        yield chart
+        chart.write()
         if kind == "png":
             figure.savefig(out, format="png", dpi=200, metadata={"Title": words["title"]})
+            chart.drawn = out.getvalue()
             return
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Title": words["title"]})
     svg = out.getvalue().decode().replace("'DejaVu Sans', sans-serif", "system-ui, sans-serif")
-    out.seek(0)
-    out.truncate()
-    out.write(svg.replace("<svg ", f'<svg lang="{words["lang"]}" ', 1).encode())
+    chart.drawn = svg.replace("<svg ", f'<svg lang="{words["lang"]}" ', 1).encode()

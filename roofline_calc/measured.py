@@ -17,6 +17,7 @@ from .precision import WIDTHS
 from .roofline import attainable, regime, ridge_point
 
 SCHEMA = 3  # of the files that can be read
+MIME = "application/vnd.operator-roofline.lab+json"  # a run's data in a notebook, beside the picture
 DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}  # as torch and as the catalogue call them
 TOLERANCE = 1.10  # more than this times the measured bandwidth can only come from cache
 NOISY = 0.25  # quartiles further apart than this share of the median

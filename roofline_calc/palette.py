@@ -1,9 +1,4 @@
-"""The colours of the charts, in the light and in the dark palette of the page.
-
-Run as a program it puts a chart on its input into the dark palette.
-"""
-
-import sys
+"""The colours of the charts, in the light and in the dark palette of the page."""
 
 # role: (light, dark). Blue and vermilion of Okabe and Ito's colour-blind-safe set, darkened or lightened until
 # text in them has a contrast of 4.5:1 on the page.
@@ -21,7 +16,3 @@ def in_dark(svg: str) -> str:
     for light, dark in PALETTE.values():
         svg = svg.replace(light, dark)
     return svg
-
-
-if __name__ == "__main__":
-    sys.stdout.write(in_dark(sys.stdin.read()))

@@ -11,10 +11,12 @@ from pathlib import Path
 
 from roofline_calc import QWEN, RTX_4090, attention, attn_intensity, gemm_intensity, read_results
 from roofline_calc.figure import NARROW, WIDE, Curve, Point, curves_svg, in_dark, measured_svg, roofline_svg
+from roofline_calc.measured import MIME, Results, results_of
 
 HEADS = QWEN.n_q, QWEN.n_kv, QWEN.head_dim
 SHAPES = QWEN.projections()
 RESULTS = Path(__file__).parent / "results"  # of the lab, a file per machine
+NOTEBOOK = Path(__file__).parent.parent / "docs" / "en" / "lab-notebook.ipynb"  # the Chinese one keeps the same run
 
 WORDS = {
     "zh": {
@@ -66,9 +68,9 @@ def operators(words: dict[str, str], size: tuple[float, float]) -> str:
     points = [
         Point("q_proj, M = 1", gemm_intensity(1, *SHAPES["q_proj"])),
         Point("decode attention", attention(*HEADS, 1, 2048).intensity),
-        Point("k_proj, M = 256", gemm_intensity(256, *SHAPES["k_proj"]), (-10, 2), "right"),
-        Point("q_proj, M = 256", gemm_intensity(256, *SHAPES["q_proj"]), (3, -15)),
-        Point(words["prefill"], prefill, (30, -32), "center" if size == WIDE else "right"),
+        Point("k_proj, M = 256", gemm_intensity(256, *SHAPES["k_proj"])),
+        Point("q_proj, M = 256", gemm_intensity(256, *SHAPES["q_proj"])),
+        Point(words["prefill"], prefill),
     ]
     return roofline_svg(points, RTX_4090.peak_of("bf16"), RTX_4090.bandwidth, words, size)
 
@@ -102,15 +104,23 @@ def accountings(words: dict[str, str], size: tuple[float, float]) -> str:
     return curves_svg(curves, RTX_4090.ridge(), words | {"size": words["context"]}, size)
 
 
-def lab(file: Path, words: dict[str, str], size: tuple[float, float]) -> str:
+def lab(results: Results, words: dict[str, str], size: tuple[float, float]) -> str:
     """What the lab measured on one machine, under the roofs that it measured there."""
     here = words | {"title": words["measured"], "performance": words["achieved"]}
-    return measured_svg(read_results(file), here, size)
+    return measured_svg(results, here, size)
+
+
+def stored_run(notebook: Path) -> Results:
+    """The run of the lab whose outputs a notebook has stored."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    outputs = (output.get("data", {}) for cell in cells for output in cell.get("outputs", ()))
+    return results_of(next(data[MIME] for data in outputs if MIME in data))
 
 
 def main() -> None:
     charts = {"roofline": operators, "gemm-knob": knob, "attention-accountings": accountings}
-    charts |= {f"lab-{file.stem}": partial(lab, file) for file in sorted(RESULTS.glob("*.json"))}
+    charts |= {f"lab-{file.stem}": partial(lab, read_results(file)) for file in sorted(RESULTS.glob("*.json"))}
+    charts["lab-notebook"] = partial(lab, stored_run(NOTEBOOK))
     drawn: dict[str, dict[str, str]] = {language: {} for language in WORDS}
     for language, words in WORDS.items():
         for name, draw in charts.items():

@@ -40,7 +40,7 @@ class Sources(NamedTuple):
 
 
 SLOW = {  # each in a process of its own, so that nothing waits behind it
-    CHARTS: Sources(FORMULAS, (CATALOGUE, "snippets/figures.py", "snippets/results/*.json")),
+    CHARTS: Sources(FORMULAS, (CATALOGUE, "snippets/figures.py", "snippets/results/*.json", "docs/*/*.ipynb")),
     EXPLORER: Sources(FORMULAS, (CATALOGUE, "snippets/explorer.py")),
 }
 ALL = Sources((), ("roofline_calc/**/*.py", CATALOGUE, "snippets/**/*"))
@@ -49,7 +49,6 @@ SOURCES = {
         CATALOGUE, "snippets/explorer.py",  # which tells where the explorer's knobs begin
         "snippets/results/*.json", "snippets/published/*.csv",
     )),
-    "dark": Sources((), ("roofline_calc/palette.py",)),
     "printed": ALL,  # --help shows docstrings
 }
 
@@ -139,10 +138,6 @@ class Calculator:
             ComputationError: it is no such command, or it failed.
         """
         return str(self.ask("printed", command))
-
-    def in_dark(self, svg: str) -> str:
-        """A chart in the dark palette."""
-        return str(self.ask("dark", svg))
 
     def ask(self, ask: str, about: str) -> Any:
         """One question's answer: remembered, kept by an earlier build, or worked out now.

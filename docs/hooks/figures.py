@@ -14,7 +14,7 @@ from project import PageError
 REFERENCE = re.compile(r"\(figures/(?P<name>[\w-]+)\.svg\)")
 IMAGE = re.compile(r'<img alt="(?P<alt>[^"]*)" src="(?P<src>[^"]*figures/[\w-]+)\.svg"\s*/?>')
 VARIANTS = ("", ".dark", ".narrow", ".narrow.dark")
-PHONE = "(max-width: 44em)"
+PHONE = "(max-width: 36em)"
 
 
 def begin(calculator: Calculator) -> Pending:
@@ -39,7 +39,7 @@ def picture(image: re.Match[str]) -> str:
     def variant(palette: str, suffix: str) -> str:
         return (
             f'<picture class="on-{palette}">'
-            f'<source media="{PHONE}" srcset="{src}.narrow{suffix}.svg" width="390" height="440">'
+            f'<source media="{PHONE}" srcset="{src}.narrow{suffix}.svg" width="390" height="480">'
             f'<img alt="{alt}" src="{src}{suffix}.svg" width="720" height="440" loading="lazy"></picture>'
         )
 

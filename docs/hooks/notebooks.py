@@ -2,13 +2,14 @@
 
 Its template is ours (docs/notebook/template), so that no style sheet and no script of Jupyter's comes along. What is
 left to do here: headings get the anchors that the cells' metadata hold (Jupyter makes empty ones of Chinese), formulas
-go the way of all formulas, and a chart is a picture in both palettes. Nothing is run: the outputs are the stored ones.
+go the way of all formulas, and the drawing of a run goes the way of all charts: drawn anew in the page's language, from
+the data that the notebook keeps beside it. Nothing is run: the outputs are the stored ones.
 """
 
 import html
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,11 @@ FORMULA = re.compile(r"(<(pre|code)\b.*?</\2>)|\$([^$\n]+)\$", re.DOTALL)
 HEADING = re.compile(r'<(?P<tag>h[1-6])\b[^>]*>(?P<title>.*?)<a class="anchor-link".*?</a></(?P=tag)>', re.DOTALL)
 STYLES = re.compile(r"<style>.*?</style>\s*", re.DOTALL)
 SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
+RUN = "application/vnd.operator-roofline.lab+json"  # MIME of roofline_calc.measured
 TITLE = re.compile(r"<dc:title>(.*?)</dc:title>", re.DOTALL)
 WORDS = {
-    "zh": {"download": "下载这个 notebook", "chart": "图表"},
-    "en": {"download": "Download this notebook", "chart": "Chart"},
+    "zh": {"download": "下载这个 notebook", "chart": "实测 roofline：{}"},
+    "en": {"download": "Download this notebook", "chart": "Measured roofline: {}"},
 }
 
 
@@ -35,7 +37,7 @@ def tidied(content: str, page: Any, language: str, link_title: str) -> str:
     """What mkdocs-jupyter made of a notebook, as a page of this site.
 
     Raises:
-        PageError: its headings and the anchors in its metadata are not equally many.
+        PageError: its headings and the anchors in its metadata are not equally many, or a drawing is not of a run.
     """
     source, words = Path(page.file.abs_src_path), WORDS[language]
     anchors = anchors_of(json.loads(source.read_text(encoding="utf-8")))
@@ -51,8 +53,9 @@ def tidied(content: str, page: Any, language: str, link_title: str) -> str:
     content = _with_headings(STYLES.sub("", content), iter(anchors), link_title)
     download = f'<p><a href="{source.name}" download>{words["download"]}</a></p>'
     content = content.replace("</h1>", f"</h1>\n{download}", 1)
-    numbers = iter(range(1, 100))
-    content = SVG.sub(lambda svg: _figure(svg[0], f"chart-{next(numbers)}", words["chart"]), content)
+    if len(SVG.findall(content)) != len(charts_in(source)):
+        raise PageError("a drawing without the data of its run, or a second one: see the cell that draws the roofline")
+    content = SVG.sub(lambda svg: _figure(svg[0], source.stem, words["chart"]), content)
     return FORMULA.sub(lambda found: found[1] or rf'<span class="arithmatex">\({found[3]}\)</span>', content)
 
 
@@ -76,27 +79,15 @@ def _with_headings(content: str, anchors: Iterator[str], link_title: str) -> str
     return HEADING.sub(heading, content)
 
 
-def charts(source: Path, in_dark: Callable[[str], str]) -> Iterator[tuple[str, str]]:
-    """The notebook's drawings, each for both palettes: name and SVG."""
+def charts_in(source: Path) -> set[str]:
+    """The chart of the run whose data a notebook keeps; snippets/figures.py draws it under the notebook's name."""
     cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
-    drawings = (svg for cell in cells for svg in _drawings(cell))
-    for number, svg in enumerate(drawings, start=1):
-        yield f"chart-{number}.light.svg", svg
-        yield f"chart-{number}.dark.svg", in_dark(svg)
+    kinds = {kind for cell in cells for output in cell.get("outputs", ()) for kind in output.get("data", ())}
+    return {source.stem} if RUN in kinds else set()
 
 
-def _drawings(cell: dict[str, Any]) -> list[str]:
-    data = [output["data"] for output in cell.get("outputs", ()) if "data" in output]
-    found = [drawing["image/svg+xml"] for drawing in data if "image/svg+xml" in drawing]
-    return ["".join(svg) for svg in found]  # notebooks store a text as one string or as its lines
-
-
-def _figure(svg: str, src: str, label: str) -> str:
-    """A chart in both palettes; on a phone it scrolls sideways. What it shows, with its numbers, is its own title."""
+def _figure(svg: str, chart: str, label: str) -> str:
+    """A chart as a page names it. What it shows, with its numbers, is the title of the stored drawing."""
     title = TITLE.search(svg)
-    alt = html.escape(html.unescape(title[1])) if title else label
-    images = "".join(
-        f'<img class="on-{palette}" alt="{alt}" src="{src}.{palette}.svg" width="720" height="440" loading="lazy">'
-        for palette in ("light", "dark")
-    )
-    return f'<figure><div class="scroll chart" role="group" aria-label="{label}" tabindex="0">{images}</div></figure>'
+    shown = html.unescape(title[1].partition(": ")[2] if title else chart)
+    return f'<figure><img alt="{html.escape(label.format(shown))}" src="../figures/{chart}.svg"></figure>'

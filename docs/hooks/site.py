@@ -75,9 +75,6 @@ def on_files(files: Any, config: Any) -> Any:
     build.traced = explorer.begin(session.calculator)
     for file in files.documentation_pages():
         languages.pair(file, build.language, config.site_url)
-        if _is_notebook(file):
-            for name, svg in notebooks.charts(Path(file.abs_src_path), session.calculator.in_dark):
-                _add(files, config, (Path(file.dest_uri).parent / name).as_posix(), svg.encode())
     for path in sorted((ROOT / "docs" / "assets").glob("*.*")):  # scripts and logo serve both languages
         _add(files, config, f"assets/{path.name}", path)
     for name in explorer.NAMES:
@@ -97,7 +94,9 @@ def on_files(files: Any, config: Any) -> Any:
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Entries of the reference, then numbers; a chart that the page shows becomes a file that it can link to."""
     build = _build(config)
-    if not _is_notebook(page.file):
+    if _is_notebook(page.file):
+        charts = notebooks.charts_in(Path(page.file.abs_src_path))
+    else:
         with _blamed(page):
             docs, source = Path(config.docs_dir), page.file.content_string
             first_line = 1 + source[: source.rfind(markdown)].count("\n")
@@ -107,10 +106,11 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
                 )
             markdown = expressions.fill(markdown, session.calculator.number, first_line)
             markdown = reference.written(markdown, page.file.src_uri, docs, build.language, _entries)
-        for chart in figures.named_in(markdown) - build.charts.keys():
-            build.charts[chart] = _name(page)
-            for name in figures.files_of(chart):
-                _add(files, config, name, b"")
+        charts = figures.named_in(markdown)
+    for chart in charts - build.charts.keys():
+        build.charts[chart] = _name(page)
+        for name in figures.files_of(chart):
+            _add(files, config, name, b"")
     rebuilds.keep_page(session, page)
     return markdown
 

@@ -1,5 +1,6 @@
 """The lab's notebooks: never stale, run from top to bottom, and pages like any other."""
 
+import html
 import json
 import re
 from pathlib import Path
@@ -7,11 +8,14 @@ from typing import Any
 
 import lab_notebook
 import nbformat
+import notebooks
 import pytest
 from bs4 import BeautifulSoup
 from support import LANGUAGES, ROOT
 
-from roofline_calc.measured import results_of
+from roofline_calc.figure import SYMBOLS
+from roofline_calc.lab_report import report
+from roofline_calc.measured import MIME, results_of
 
 CURE = "run `python docs/notebook/lab_notebook.py`, on a calm machine, and commit what it stores"
 
@@ -148,6 +152,16 @@ def test_the_stored_outputs_are_those_of_one_run_and_name_the_machine():
     assert not re.search(r"(?:[\"\s(]|\\n)(?:/\w+){2,}|[A-Z]:\\\\", json.dumps(notebook))
 
 
+def test_the_stored_data_are_those_of_the_stored_drawing_and_table():
+    """The site draws the run anew, in its words: it must be the run that the notebook shows."""
+    data, = (output.data for cell in stored("en").cells for output in cell.get("outputs", ()) if "data" in output)
+    title = html.escape(SYMBOLS["title"].format(results_of(data[MIME])), quote=False)
+    assert f"<title>{title}</title>" in data["image/svg+xml"], CURE
+    rows = [line for line in "\n".join(report(data[MIME])).splitlines() if "n_q" not in line]  # whose order is lost
+    assert set(rows) <= set(printed(stored("en")).splitlines()), CURE
+    assert notebooks.RUN == MIME
+
+
 def test_the_stored_table_has_the_points_that_its_settings_ask_for():
     pytest.importorskip("torch")
     from snippets.gpu_lab import CONTEXTS, PROMPTS, QUICK_GRID
@@ -211,10 +225,10 @@ def page(site: Path, language: str) -> Path:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_its_page_weighs_what_a_page_weighs(site, language):
-    html = page(site, language).read_text(encoding="utf-8")
+    text = page(site, language).read_text(encoding="utf-8")
     lesson = page(site, language).parent.parent / "lesson" / "index.html"
-    assert len(html.encode()) < lesson.stat().st_size
-    article = BeautifulSoup(html, "html.parser").article
+    assert len(text.encode()) < lesson.stat().st_size
+    article = BeautifulSoup(text, "html.parser").article
     assert article.select("style, script, svg, [class*=jp-], clipboard-copy") == []
     assert "$" not in article.get_text().replace("S$", "")
 
@@ -246,11 +260,15 @@ def test_its_maths_code_and_charts_are_the_sites(site, language):
     code = [block.text.rstrip("\n") for block in article.select(".highlight:not(.output) code")]
     assert code == [source.rstrip("\n") for source in sources(stored(language), "code")]
     assert len(article.select(".output code")) >= 4
-    images = article.select("figure img")
-    assert [image["class"] for image in images] == [["on-light"], ["on-dark"]]
-    for image in images:
-        assert re.search(r"B = [\d.]+ GB/s, P = [\d.]+ TFLOP/s, I\* = [\d.]+ FLOP/byte; M = 1: [\d.]+", image["alt"])
-        assert (at.parent / image["src"]).read_text(encoding="utf-8").lstrip().startswith("<svg")
+    pictures = article.select("figure picture")
+    assert [picture["class"] for picture in pictures] == [["on-light"], ["on-dark"]]
+    word = {"zh": "拐点", "en": "ridge point"}[language]
+    for picture in pictures:
+        alt = picture.img["alt"]
+        assert re.search(r"B = [\d.]+ GB/s, P = [\d.]+ TFLOP/s, I\* = [\d.]+ FLOP/byte; M = 1: [\d.]+", alt)
+        for source in (picture.img["src"], picture.source["srcset"]):
+            assert word in (drawn := (at.parent / source).read_text(encoding="utf-8"))
+            assert f"<title>{html.escape(alt, quote=False)}</title>" in drawn
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -2,7 +2,6 @@
 
     {"ask": "number", "about": "gemm_intensity(256, 3584, 512):.1f", "sources": "…"}   see `evaluate`
     {"ask": "printed", "about": "python snippets/calculator.py", "sources": "…"}       see `commands`
-    {"ask": "dark", "about": "<svg …"}                                                 a chart in the dark palette
 
 The answer is ``{"answer": …}`` or ``{"error": …}``. What takes long to import (matplotlib, SymPy) stays; the project's
 own modules are forgotten whenever ``sources``, a digest of them, changes, so that no answer comes from old code.
@@ -21,7 +20,6 @@ OWN = tuple(str(folder) + os.sep for folder in (ROOT / "roofline_calc", ROOT / "
 FUNCTIONS = {
     "number": ("evaluate", "evaluate"),
     "printed": ("commands", "printed_by"),
-    "dark": ("roofline_calc.palette", "in_dark"),
 }
 
 
