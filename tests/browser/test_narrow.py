@@ -1,4 +1,4 @@
-"""What a reader with a phone sees: lines that break where they may, words that stay whole, nothing beyond the edge."""
+"""Where lines break, what stays whole and what fits: on phones above all, and in a wide window."""
 
 import json
 import re
@@ -63,3 +63,28 @@ def test_time_and_regime_of_every_operator_are_in_sight(watch, language):
         assert head["x"] + head["width"] <= 320
     table.evaluate("table => table.closest('.scroll').scrollTo(1000, 0)")
     assert table.get_by_role("rowheader", name="gate_up_proj").bounding_box()["x"] >= 0  # the name stays
+
+
+EDGES = """
+() => {
+  const right = (selector) =>
+    Math.max(...[...document.querySelectorAll(selector)].map((box) => box.getBoundingClientRect().right));
+  const contents = document.querySelector(".md-sidebar--secondary").getBoundingClientRect().left;
+  const blocks = right("article > :is(.printed, .highlight, .scroll)");
+  return { text: right("article > :is(p, ul)"), blocks, contents };
+}
+"""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_wide_outputs_take_the_room_that_a_wide_window_has(watch, language):
+    """And nothing else does; no output reaches the table of contents."""
+    page = watch.open(language, "command-line")
+    edges = {}
+    for width in (1280, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        edges[width] = page.evaluate(EDGES)
+        assert edges[width]["blocks"] <= edges[width]["contents"]
+        assert page.evaluate("document.body.scrollWidth") == width
+    assert edges[1280]["blocks"] == pytest.approx(edges[1280]["text"], abs=1)
+    assert edges[1440]["blocks"] > edges[1440]["text"] + 100
