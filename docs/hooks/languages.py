@@ -4,7 +4,7 @@ import logging
 from typing import Any, NamedTuple
 
 from mkdocs.utils import get_relative_url
-from project import ROOT
+from project import ROOT, PageError
 
 log = logging.getLogger("mkdocs.hooks.languages")
 
@@ -18,6 +18,25 @@ class Language(NamedTuple):
 
 
 SITES = {"zh": Language("简体中文", "zh-Hans", ""), "en": Language("English", "en", "en/")}
+
+# Titles of the navigation's groups, by their names in mkdocs.yml.
+GROUPS = {
+    "zh": {"course": "课程", "hands-on": "动手", "reference": "查阅"},
+    "en": {"course": "Course", "hands-on": "Hands-on", "reference": "Reference"},
+}
+PERMALINK = {"zh": "本节链接", "en": "Link to this section"}
+
+
+def entitle(sections: list[Any], language: str) -> None:
+    """Give the navigation's groups their titles.
+
+    Raises:
+        PageError: a group has none.
+    """
+    for section in sections:
+        if section.title not in GROUPS[language]:
+            raise PageError(f"mkdocs.yml, nav: the group {section.title!r} has no title in docs/hooks/languages.py")
+        section.title = GROUPS[language][section.title]
 
 
 def twins(url: str, language: str, site_url: str) -> list[dict[str, Any]]:

@@ -51,6 +51,7 @@ def on_config(config: Any) -> Any:
     session.calculator.look()
     fences = config.mdx_configs.setdefault("pymdownx.superfences", {}).setdefault("custom_fences", [])
     fences += [*outputs.fences(session.calculator), quiz.fence(language, session.calculator)]
+    config.mdx_configs["toc"]["permalink_title"] = languages.PERMALINK[language]
     notebooks.use_our_template()
     rebuilds.keep_templates(session, config)
     if language == "zh":
@@ -88,6 +89,13 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
+def on_nav(nav: Any, config: Any, files: Any) -> Any:
+    """The groups of the navigation, in the language of the site."""
+    with _blamed():
+        languages.entitle([item for item in nav.items if item.is_section], config.theme["language"])
+    return nav
+
+
 # --------------------------------------------------------------------------------- a page, in Markdown
 
 
@@ -111,6 +119,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         build.charts[chart] = _name(page)
         for name in figures.files_of(chart):
             _add(files, config, name, b"")
+    page.title = page.meta.get("short", page.title)  # in the navigation; the rest of the theme asks the metadata
     rebuilds.keep_page(session, page)
     return markdown
 
