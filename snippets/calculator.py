@@ -19,7 +19,7 @@ CONTEXTS = (128, 512, 2048)
 
 
 def show(name: str, I: float) -> None:
-    print(f"  {name:<20}{I:>9.1f} FLOP/byte  {regime(I)}")
+    print(f"  {name:<20}{regime(I):<13}{I:>9.1f} FLOP/byte")
 
 
 for M in (1, 256):

@@ -8,4 +8,4 @@ kernels = model.decode_kernels(batch=64, context=2048, fused=True)
 
 print(f"{model.name}: {model.params:,} parameters; ridge point of {card.name}: {card.ridge():.0f} FLOP/byte")
 for row in analyse(kernels, card).rows:
-    print(f"{row.operator:12} {row.cost.intensity:7.2f} FLOP/byte  {row.regime}")
+    print(f"{row.operator:12} {row.regime:13} {row.cost.intensity:7.2f} FLOP/byte")

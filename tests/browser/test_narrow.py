@@ -11,8 +11,8 @@ from support import LANGUAGES, NOTEBOOKS, PAGES
 PATHS = [Path(name).stem.removesuffix("index") for name in PAGES + NOTEBOOKS]
 WIDTHS = (320, 390, 430)
 WIDE_FORMULAS = """
-() => [...document.querySelectorAll("article .formula")].filter((formula) => formula.scrollWidth > formula.clientWidth)
-  .map((formula) => formula.textContent)
+() => [...document.querySelectorAll("article .formula")]
+  .filter((formula) => formula.scrollWidth > formula.clientWidth).map((formula) => formula.textContent)
 """
 
 # What scrolls sideways without a shadow at its edge, or cannot be scrolled with the keyboard.
@@ -63,6 +63,29 @@ def test_time_and_regime_of_every_operator_are_in_sight(watch, language):
         assert head["x"] + head["width"] <= 320
     table.evaluate("table => table.closest('.scroll').scrollTo(1000, 0)")
     assert table.get_by_role("rowheader", name="gate_up_proj").bounding_box()["x"] >= 0  # the name stays
+
+
+LAST_OF_REGIMES = """
+(code) => {
+  const text = document.createTreeWalker(code, NodeFilter.SHOW_TEXT), rights = [];
+  for (let node; (node = text.nextNode()); )
+    for (const { index, 0: word } of node.data.matchAll(/(memory|compute)-bound/g)) {
+      const range = new Range();
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      rights.push(range.getBoundingClientRect().right);
+    }
+  return Math.max(...rights);
+}
+"""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_calculator_prints_regimes_where_a_phone_shows_them(watch, language):
+    page = watch.open(language, "lesson")
+    page.set_viewport_size({"width": 320, "height": 640})
+    output = page.locator(".highlight", has_text="$ python snippets/calculator.py").locator("pre > code")
+    assert 100 < output.evaluate(LAST_OF_REGIMES) <= 320
 
 
 EDGES = """

@@ -14,23 +14,23 @@ from roofline_calc import QWEN
 # the corrected table from oracles.json.
 EXPECTED = """\
 GEMM, M = 1
-  q_proj, o_proj            1.0 FLOP/byte  memory-bound
-  k_proj, v_proj            1.0 FLOP/byte  memory-bound
-  gate_proj, up_proj        1.0 FLOP/byte  memory-bound
-  down_proj                 1.0 FLOP/byte  memory-bound
+  q_proj, o_proj      memory-bound       1.0 FLOP/byte
+  k_proj, v_proj      memory-bound       1.0 FLOP/byte
+  gate_proj, up_proj  memory-bound       1.0 FLOP/byte
+  down_proj           memory-bound       1.0 FLOP/byte
 GEMM, M = 256
-  q_proj, o_proj          224.0 FLOP/byte  compute-bound
-  k_proj, v_proj          162.9 FLOP/byte  memory-bound
-  gate_proj, up_proj      236.0 FLOP/byte  compute-bound
-  down_proj               236.0 FLOP/byte  compute-bound
+  q_proj, o_proj      compute-bound    224.0 FLOP/byte
+  k_proj, v_proj      memory-bound     162.9 FLOP/byte
+  gate_proj, up_proj  compute-bound    236.0 FLOP/byte
+  down_proj           compute-bound    236.0 FLOP/byte
 attention, decode, kv-only
-  S = 128                   7.0 FLOP/byte  memory-bound
-  S = 512                   7.0 FLOP/byte  memory-bound
-  S = 2048                  7.0 FLOP/byte  memory-bound
+  S = 128             memory-bound       7.0 FLOP/byte
+  S = 512             memory-bound       7.0 FLOP/byte
+  S = 2048            memory-bound       7.0 FLOP/byte
 attention, prefill, kv-only
-  S = 128                 896.0 FLOP/byte  compute-bound
-  S = 512                3584.0 FLOP/byte  compute-bound
-  S = 2048              14336.0 FLOP/byte  compute-bound
+  S = 128             compute-bound    896.0 FLOP/byte
+  S = 512             compute-bound   3584.0 FLOP/byte
+  S = 2048            compute-bound  14336.0 FLOP/byte
 attention, corrected             kv-only            q+kv+o    q+kv+o, causal
   decode   S = 128          7.0 memory        6.6 memory        6.6 memory
   decode   S = 512          7.0 memory        6.9 memory        6.9 memory

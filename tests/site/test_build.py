@@ -140,7 +140,7 @@ def test_a_formula_that_changes_changes_the_pages(copy, tmp_path_factory):
     page = (into / "lesson" / "index.html").read_text(encoding="utf-8")
     assert ">336<" in page  # q_proj at M = 256: 224 times 3/2
     assert "244.4" in page  # k_proj: 162.9 times 3/2
-    assert "336.0 FLOP/byte  compute-bound" in page
+    assert "compute-bound    336.0 FLOP/byte" in page
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

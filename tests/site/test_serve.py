@@ -77,7 +77,7 @@ def test_an_edit_of_a_page_a_snippet_a_module_or_a_configuration_shows(copy, ser
     edit(copy / "mkdocs.en.yml", "site_name: Operator Roofline", "site_name: Another name")
     wait_for(english, lambda page: "Another name" in page)
 
-    edit(copy / "docs/assets/site.css", ":root {", ":root { --edited: 1;")
+    edit(copy / "docs/assets/styles/page.css", ":root {", ":root { --edited: 1;")
     wait_for(server + "en/assets/site.css", lambda css: "--edited" in css)
 
 
