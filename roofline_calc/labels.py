@@ -23,10 +23,9 @@ GAP = 2.0  # between a label and anything else
 APART = 8.0  # between two labels side by side, or they would read as one line
 FAR = 7.0  # from its mark, and a label needs a leader
 DEAR, CROWDED = 20.0, 200.0  # costs a spot that is worth another try, and one that is not free, at least
-ASCENT, DESCENT = 0.97, 0.28  # of a line, as shares of the size: a browser's box, which is in whole pixels
+ASCENT, DESCENT = 0.99, 0.31  # of a line, as shares of the size: a browser's box, which is in whole pixels
 LINE = ASCENT + DESCENT
 _STEP = 2.5  # between the points of a line
-_CORNERS = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) / 2
 
 Points = NDArray[np.float64]  # rows of x, y, and in places the radius
 Line = tuple[tuple[float, float], tuple[float, float]]
@@ -70,7 +69,7 @@ class Label:
             yield (self.text[:at], self.text[at + 1:]), 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Box:
     """A label in its place: lines of text within a rectangle turned by an angle about its centre."""
 
@@ -102,12 +101,28 @@ class Box:
         return np.stack((self.x + along * math.cos(turn) - up * math.sin(turn),
                          self.y + along * math.sin(turn) + up * math.cos(turn)), axis=-1)
 
-    def corners(self) -> Points:
-        return self.placed(_CORNERS[:, 0] * self.width, _CORNERS[:, 1] * self.height)
+    def reach(self) -> tuple[float, float]:
+        """How far it reaches from its centre, across and up the picture."""
+        across, up = abs(math.cos(math.radians(self.angle))), abs(math.sin(math.radians(self.angle)))
+        return (across * self.width + up * self.height) / 2, (up * self.width + across * self.height) / 2
 
-    def points(self, apart: float = 0) -> Points:
-        """Points all over it, for what else is drawn to keep off, and so far from its left and right."""
-        width = self.width + 2 * apart
+    def near(self, other: "Box") -> bool:
+        """Whether two labels could be in each other's way."""
+        (across, up), (further, higher) = self.reach(), other.reach()
+        return (abs(self.x - other.x) < across + further + APART + GAP + 1
+                and abs(self.y - other.y) < up + higher + APART + GAP + 1)
+
+    @functools.cached_property
+    def points(self) -> Points:
+        """Points all over it, for what else is drawn to keep off."""
+        return self._spread(self.width)
+
+    @functools.cached_property
+    def wider_points(self) -> Points:
+        """The same, and farther at its left and right, for other labels."""
+        return self._spread(self.width + 2 * APART)
+
+    def _spread(self, width: float) -> Points:
         sides = ((np.arange(count + 1) / count - 0.5) * side
                  for side in (width, self.height) for count in (math.ceil(side / 4),))
         along, up = np.meshgrid(*sides)
@@ -163,17 +178,19 @@ class Board:
 
     def _alone(self, drawn: Points, marks: Points, box: Box, mark: tuple[float, float, float] | None) -> float:
         """What a label would cover, by how much it would stick out, and whether it could be taken for another's."""
-        corners = box.corners()
-        out = np.maximum(np.maximum(GAP - corners, corners - (self.width - GAP, self.height - GAP)), 0).max()
-        crowd = _covered(box, drawn) + (4 * CROWDED + 10 * out if out else 0)
-        if mark is None or crowd > 2 * CROWDED:
-            return float(crowd)
+        across, up = box.reach()
+        out = max(across - box.x, box.x + across - self.width, up - box.y, box.y + up - self.height) + GAP
+        if out > 0:
+            return 4 * CROWDED + 10 * out
+        crowd = _covered(box, drawn)
+        if mark is None or crowd:
+            return crowd
         strangers = marks[np.any(marks[:, :2] != mark[:2], axis=1)]
         if line := leader(mark, box):  # which shows whose it is, but must pass by what is there
-            return float(crowd + math.dist(*line) + _crossed(line, strangers))
+            return math.dist(*line) + _crossed(line, strangers)
         own = float(box.distances(np.array([mark[:2]]))[0]) - mark[2]
         nearest = np.min(box.distances(strangers[:, :2]) - strangers[:, 2], initial=math.inf)
-        return float(crowd + (CROWDED if nearest < 2 * max(own, 2) else 0))
+        return CROWDED if nearest < 2 * max(own, 2) else 0
 
 
 def _tried(labels: Sequence[Label], choices: Sequence[list[tuple[float, Box]]], order: Sequence[int],
@@ -185,15 +202,15 @@ def _tried(labels: Sequence[Label], choices: Sequence[list[tuple[float, Box]]], 
         for number in order:
             mark, fewest = labels[number].mark, math.inf
             others = [(labels[other].mark, box) for other, (_, box) in placed.items() if other != number]
-            texts = _round([box.points() for _, box in others], 1)
-            lines = [line for other in others if (line := leader(*other))]
-            apart = _round([*(box.points(APART) for _, box in others), *(np.linspace(*line, 12) for line in lines)], 1)
+            texts = _round([box.points for _, box in others], 1)
+            lines = _round([np.linspace(*line, 12) for other in others if (line := leader(*other))], 1)
             for cost, box in choices[number]:
                 if cost >= fewest:
                     break
                 if (cost := cost + alone(box, mark)) < fewest:
                     line = leader(mark, box)
-                    cost += _covered(box, apart) + (_crossed(line, texts) if line else 0)
+                    cost += _covered(box, _round([other.wider_points for _, other in others if box.near(other)], 1))
+                    cost += _covered(box, lines) + (_crossed(line, texts) if line else 0)
                     if cost < fewest:
                         fewest, placed[number] = cost, (cost, box)
         if placed == before:
@@ -203,6 +220,8 @@ def _tried(labels: Sequence[Label], choices: Sequence[list[tuple[float, Box]]], 
 
 def _covered(box: Box, points: Points) -> float:
     """What it costs that a label lies on some of these points."""
+    if not len(points):
+        return 0
     covered = np.count_nonzero(np.all(box.seen_from(points[:, :2]) < (points[:, 2] + GAP)[:, None], axis=1))
     return float(CROWDED + covered if covered else 0)
 

@@ -75,6 +75,12 @@ def operators(words: dict[str, str], size: tuple[float, float]) -> str:
     return roofline_svg(points, RTX_4090.peak_of("bf16"), RTX_4090.bandwidth, words, size)
 
 
+def reading(words: dict[str, str], size: tuple[float, float]) -> str:
+    """One layer on either side of the ridge: the chart at its simplest."""
+    points = [Point(f"q_proj, M = {M}", gemm_intensity(M, *SHAPES["q_proj"])) for M in (1, 256)]
+    return roofline_svg(points, RTX_4090.peak_of("bf16"), RTX_4090.bandwidth, words, size)
+
+
 def knob(words: dict[str, str], size: tuple[float, float]) -> str:
     """GEMM intensity is a knob that M turns; the thinner the layer, the later it crosses."""
     sizes = range(1, 4097)
@@ -118,7 +124,9 @@ def stored_run(notebook: Path) -> Results:
 
 
 def main() -> None:
-    charts = {"roofline": operators, "gemm-knob": knob, "attention-accountings": accountings}
+    charts = {
+        "roofline": operators, "roofline-reading": reading, "gemm-knob": knob, "attention-accountings": accountings,
+    }
     charts |= {f"lab-{file.stem}": partial(lab, read_results(file)) for file in sorted(RESULTS.glob("*.json"))}
     charts["lab-notebook"] = partial(lab, stored_run(NOTEBOOK))
     drawn: dict[str, dict[str, str]] = {language: {} for language in WORDS}

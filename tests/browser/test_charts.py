@@ -13,7 +13,7 @@ from roofline_calc.figure import PALETTE, in_dark
 
 MEASURE = (ROOT / "tests" / "helpers" / "charts.js").read_text(encoding="utf-8")
 GRID = "rgb({}, {}, {})".format(*(int(PALETTE["grid"][0][at : at + 2], 16) for at in (1, 3, 5)))
-WIDTHS = (320, 390, 430, 1440)
+WIDTHS = (320, 390, 430, 577, 1024, 1440)  # phones, and where wide charts are smallest and largest
 SHOWN = """() => [...document.querySelectorAll("figure img")]
   .filter((image) => image.closest(".on-light"))
   .map((image) => {
@@ -34,7 +34,7 @@ def pages(site: Path, language: str) -> list[str]:
 
 
 @pytest.fixture(scope="module", params=LANGUAGES)
-def charts(request, browser, site, served) -> dict[tuple[str, float], dict[str, Any]]:
+def charts(request, browser, site, served) -> dict[str, dict[str, Any]]:
     """What was measured of each chart at each width at which one of the pages shows it."""
     context = browser.new_context()
     context.route(re.compile(r"\.js$"), lambda route: route.abort())
@@ -47,8 +47,8 @@ def charts(request, browser, site, served) -> dict[tuple[str, float], dict[str, 
             for address, shown, high, right in page.evaluate(SHOWN):
                 source = (site / ROOTS[request.param] / path / address).read_text(encoding="utf-8")
                 found = blank.evaluate(MEASURE, [source, shown, GRID])
-                assert found["picture"][2][1] - found["picture"][0][1] == pytest.approx(high, abs=1), address
-                measured[f"{path} {Path(address).name} at {width}", shown] = found | {"beyond": right - width}
+                about = {"beyond": right - width, "high": high}
+                measured[f"{path} {Path(address).name} at {width}"] = found | about
     context.close()
     assert len(measured) >= 4 * len(WIDTHS)
     return measured
@@ -77,7 +77,7 @@ def distance(point: list[float], shape: list[list[float]]) -> float:
 
 
 def test_no_label_lies_on_another_or_on_anything_that_is_drawn(charts):
-    for (name, _), chart in charts.items():
+    for name, chart in charts.items():
         texts = chart["texts"]
         for one, other in itertools.combinations(texts, 2):
             assert apart(one["corners"], other["corners"]), (name, one["words"], other["words"])
@@ -90,7 +90,7 @@ def test_no_label_lies_on_another_or_on_anything_that_is_drawn(charts):
 
 
 def test_no_label_leaves_the_picture_or_is_small(charts):
-    for (name, _), chart in charts.items():
+    for name, chart in charts.items():
         (left, top), _, (right, bottom), _ = chart["picture"]
         for text in chart["texts"]:
             for x, y in text["corners"]:
@@ -99,13 +99,19 @@ def test_no_label_leaves_the_picture_or_is_small(charts):
             assert text["size"] >= 11, (name, text["words"])
 
 
+def test_a_chart_is_as_high_as_the_page_says_before_it_is_there(charts):
+    for name, chart in charts.items():
+        (_, top), _, (_, bottom), _ = chart["picture"]
+        assert bottom - top == pytest.approx(chart["high"], abs=1), name
+
+
 def test_no_chart_scrolls(charts):
-    assert [name for (name, _), chart in charts.items() if chart["beyond"] > 0] == []
+    assert [name for name, chart in charts.items() if chart["beyond"] > 0] == []
 
 
 def test_no_computed_mark_lies_on_another(charts):
     """Measured ones may: two measurements can come out alike."""
-    for (name, _), chart in charts.items():
+    for name, chart in charts.items():
         if "lab" not in name:
             marks = [mark["corners"] for mark in chart["marks"] if not mark["tick"]]
             assert marks, name
@@ -122,7 +128,7 @@ def lines_of(texts: list[dict[str, Any]], label: str) -> list[list[list[float]]]
 
 
 def test_a_label_is_next_to_its_own_mark_or_a_line_leads_there(charts):
-    operators = {name: chart for (name, _), chart in charts.items() if " roofline." in name}
+    operators = {name: chart for name, chart in charts.items() if " roofline." in name}
     assert operators
     for name, chart in operators.items():
         marks = sorted(mark["corners"] for mark in chart["marks"] if not mark["tick"])

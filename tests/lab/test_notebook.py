@@ -4,6 +4,7 @@ import html
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import lab_notebook
@@ -11,6 +12,7 @@ import nbformat
 import notebooks
 import pytest
 from bs4 import BeautifulSoup
+from project import PageError
 from support import LANGUAGES, ROOT
 
 from roofline_calc.figure import SYMBOLS
@@ -269,6 +271,16 @@ def test_its_maths_code_and_charts_are_the_sites(site, language):
         for source in (picture.img["src"], picture.source["srcset"]):
             assert word in (drawn := (at.parent / source).read_text(encoding="utf-8"))
             assert f"<title>{html.escape(alt, quote=False)}</title>" in drawn
+
+
+@pytest.mark.parametrize(("kinds", "drawn"), [((), 1), ((MIME,), 2)])
+def test_a_drawing_that_is_not_that_of_a_stored_run_is_refused(kinds, drawn, tmp_path):
+    outputs = [{"data": {kind: {} for kind in kinds}}]
+    source = tmp_path / "other.ipynb"
+    source.write_text(json.dumps({"cells": [{"metadata": {}, "outputs": outputs}]}), encoding="utf-8")
+    page = SimpleNamespace(file=SimpleNamespace(abs_src_path=str(source)), toc=[])
+    with pytest.raises(PageError, match="a drawing without the data of its run, or a second one"):
+        notebooks.tidied("<svg></svg>" * drawn, page, "en", "")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

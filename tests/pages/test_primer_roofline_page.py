@@ -69,7 +69,10 @@ def test_only_bandwidth_moves_what_decode_attains():
 
 
 def test_the_chart_s_points_are_on_the_side_that_its_text_says():
-    """A §6: q_proj at one token, decode attention and k_proj on the slope, the other two on the flat roof."""
+    """A §6: q_proj at one token is on the slope, at 256 on the flat roof.
+
+    Where home and lesson have more: decode attention and k_proj on the slope, prefill attention on the flat roof.
+    """
     slope = linear(1, *Q), attend(1, 2048), linear(256, *KV)
     flat = linear(256, *Q), attend(2048, 2048, causal=True)
     for ridge in RIDGES:
