@@ -158,6 +158,11 @@ def on_post_page(output: str, page: Any, config: Any) -> str:
     return accessibility.named_search(output, config.theme["language"])
 
 
+def on_post_template(output: str, template_name: str, config: Any) -> str:
+    """What has the theme's frame and is no page: the one that is shown where there is none."""
+    return accessibility.named_search(output, config.theme["language"])
+
+
 def on_post_build(config: Any) -> None:
     """Everything is written but what has been in the making meanwhile."""
     build, site = _build(config), Path(config.site_dir)

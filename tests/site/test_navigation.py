@@ -33,7 +33,9 @@ def test_a_group_without_a_title_is_refused():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_where_there_is_no_page_both_languages_say_so(site, served, language):
-    found = BeautifulSoup((site / ROOTS[language] / "404.html").read_text(encoding="utf-8"), "html.parser").article
+    page = BeautifulSoup((site / ROOTS[language] / "404.html").read_text(encoding="utf-8"), "html.parser")
+    assert page.select_one("[role=dialog]")["aria-label"] == {"zh": "搜索", "en": "Search"}[language]
+    found = page.article
     tags = {"zh": "zh-Hans", "en": "en"}
     other = "en" if language == "zh" else "zh"
     assert [part["lang"] for part in found.select("section")] == [tags[language], tags[other]]
