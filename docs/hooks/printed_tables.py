@@ -88,10 +88,16 @@ def _columns(fields: list[list[str]]) -> list[Column]:
 def _table(names: Column, columns: list[Column]) -> str:
     head = "".join(column.head for column in (names, *columns))
     rows = (
-        f'<tr><th scope="row">{_text(name)}</th>{"".join(map(_cell, columns, cells))}</tr>'
+        f'<tr>{_name(name)}{"".join(map(_cell, columns, cells))}</tr>'
         for name, *cells in zip(names.cells, *(column.cells for column in columns), strict=True)
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _name(text: str) -> str:
+    """Hyphens are no place to break a name, as long as a phone has room beside it."""
+    tied = ' class="tied"' if "-" in text and len(text) <= 20 else ""
+    return f'<th scope="row"{tied}>{_text(text)}</th>'
 
 
 def _cell(column: Column, text: str) -> str:

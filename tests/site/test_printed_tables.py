@@ -58,6 +58,13 @@ def test_a_table_may_have_no_units():
     assert table(soup) == [["model", "layers", "heads"], ["a b", "28", "4"]]
 
 
+def test_a_short_name_does_not_break_at_its_hyphens():
+    names = ["model", "qwen2.5-7b", "a-name-that-no-phone-has-room-for", "all of them"]
+    printed = "\n".join(f"{name:<36}28  4" for name in names)
+    soup = BeautifulSoup(shown(printed, "x", []), "html.parser")
+    assert [name.get("class") for name in soup.select("tbody th")] == [["tied"], None, None]
+
+
 def test_columns_are_told_from_words():
     assert are_in(PRINTED)
     assert not are_in("name, ms\na  b, 1\n")
