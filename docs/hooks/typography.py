@@ -16,7 +16,8 @@ UNIT = (
 OPENING, CLOSING = "（「『“‘《(\\[\"", "，。、；：！？）」』”’》…,.;:!?)\\]%\""
 FORMULA = re.compile(
     r"(?P<gap>(?<=[，。、；：]))?"
-    rf"(?P<before>[{OPENING}]*)(?P<formula><math>.*?</math>)(?P<after>[{CLOSING}]+|[ ]{UNIT})?",
+    rf"(?P<before>[{OPENING}]*)(?P<formula><math>.*?</math>)(?P<after>[{CLOSING}]+|[ ]{UNIT})?"
+    r"(?P<next>(?=[（「『《]))?",
     re.DOTALL,
 )
 
@@ -42,11 +43,14 @@ def well_set(content: str) -> str:
 
 
 def _tied(found: re.Match[str]) -> str:
+    """Where Chinese may break without a space, Firefox breaks beside a formula only if it is told to."""
     before, formula, after = found["before"], found["formula"], found["after"] or ""
-    if not before and not after:
-        return formula
-    gap = "" if found["gap"] is None else "<wbr>"  # Firefox would take what stands before along
-    return f'{gap}<span class="tied">{before}{formula}{after}</span>'
+    together = f'<span class="tied">{before}{formula}{after}</span>' if before or after else formula
+    return f"{_break(found['gap'])}{together}{_break(found['next'])}"
+
+
+def _break(place: str | None) -> str:
+    return "" if place is None else "<wbr>"
 
 
 def _whole(found: re.Match[str]) -> str:

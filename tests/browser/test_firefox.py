@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from firefox import Firefox, firefox
-from lines import BREAKS, wrong
+from lines import BREAKS, LAID_OUT, wrong
 from support import ROOTS
 
 WAYS = [("zh", False, 320, "touch"), ("en", True, 1440, "mouse")]  # language, dark, width, pointer
@@ -127,6 +127,7 @@ def test_lines_break_where_they_may(way, site, served):
     tab, _, _ = opened(way, served, "lesson/")
     for width in (320, 390):
         tab.open(tab.evaluate("location.href"), width, 800)
+        tab.evaluate(f"document.head.appendChild(document.createElement('style')).textContent = {LAID_OUT!r}")
         breaks = json.loads(tab.evaluate(f"({BREAKS})('article')"))
         assert len(breaks) > 100
         assert wrong(breaks) == []

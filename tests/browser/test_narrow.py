@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from lines import BREAKS, BROKEN_WORDS, wrong
+from lines import BREAKS, BROKEN_WORDS, LAID_OUT, wrong
 from support import LANGUAGES, NOTEBOOKS, PAGES
 
 PATHS = [Path(name).stem.removesuffix("index") for name in PAGES + NOTEBOOKS]
@@ -35,6 +35,7 @@ OVERPRINTED = """
 @pytest.mark.parametrize("path", PATHS)
 def test_lines_break_where_they_may_and_nothing_is_lost_at_the_edge(watch, language, path):
     page, found = watch.open(language, path), {}
+    page.add_style_tag(content=LAID_OUT)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
         breaks = json.loads(page.evaluate(BREAKS, "article"))
@@ -56,6 +57,7 @@ def test_titles_in_the_table_of_contents_break_where_they_may(watch, language):
 def test_time_and_regime_of_every_operator_are_in_sight(watch, language):
     """Of the command line's widest table, on the narrowest phone, without scrolling it."""
     page = watch.open(language, "command-line")
+    page.add_style_tag(content=LAID_OUT)
     page.set_viewport_size({"width": 320, "height": 640})
     table = page.locator("table", has=page.get_by_role("rowheader", name="gate_up_proj")).first
     for title in ("time", "regime"):
@@ -83,6 +85,7 @@ LAST_OF_REGIMES = """
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_calculator_prints_regimes_where_a_phone_shows_them(watch, language):
     page = watch.open(language, "lesson")
+    page.add_style_tag(content=LAID_OUT)
     page.set_viewport_size({"width": 320, "height": 640})
     output = page.locator(".highlight", has_text="$ python snippets/calculator.py").locator("pre > code")
     assert 100 < output.evaluate(LAST_OF_REGIMES) <= 320
@@ -103,6 +106,7 @@ EDGES = """
 def test_wide_outputs_take_the_room_that_a_wide_window_has(watch, language):
     """And nothing else does; no output reaches the table of contents."""
     page = watch.open(language, "command-line")
+    page.add_style_tag(content=LAID_OUT)
     edges = {}
     for width in (1280, 1440):
         page.set_viewport_size({"width": width, "height": 900})

@@ -2,6 +2,8 @@
 
 import re
 
+# What is off screen may not have been laid out; with this it is.
+LAID_OUT = "article * { content-visibility: visible !important }"
 # Of every break: the text before it and the text after it. ∎ stands for a formula.
 BREAKS = """
 (root) => {

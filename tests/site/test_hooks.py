@@ -326,6 +326,7 @@ def test_each_part_of_the_style_sheet_is_named(tmp_path, monkeypatch):
         ("<script>M = 1</script><math><mtext>M = 1</mtext></math>",) * 2,
         ("取 <math>x</math>，或", '取 <span class="tied"><math>x</math>，</span>或'),
         ("或，<math>x</math>，", '或，<wbr><span class="tied"><math>x</math>，</span>'),
+        ("强度：<math>x</math>（每字节）", "强度：<wbr><math>x</math><wbr>（每字节）"),
         ("(<math>x</math>).", '<span class="tied">(<math>x</math>).</span>'),
         ('"at <math>x</math>" or', '"at <span class="tied"><math>x</math>"</span> or'),
         ("in <math>x</math> ms", 'in <span class="tied"><math>x</math>~ms</span>'),
