@@ -16,13 +16,13 @@ UNIT = (
 OPENING, CLOSING = "（「『“‘《(\\[\"", "，。、；：！？）」』”’》…,.;:!?)\\]%\""
 FORMULA = re.compile(
     r"(?P<gap>(?<=[，。、；：]))?"
-    rf"(?P<before>[{OPENING}]*)(?P<formula><math>.*?</math>)(?P<after>[{CLOSING}]+|[ ]{UNIT})?"
+    rf"(?P<before>[{OPENING}]*)(?P<formula><math>.*?</math>)(?P<after>[{CLOSING}]+|[ ]{UNIT}[{CLOSING}]*)?"
     r"(?P<next>(?=[（「『《]))?",
     re.DOTALL,
 )
 
 SET_AS_IT_IS = r"<(?P<tag>pre|script|style|svg|textarea)\b.*?</(?P=tag)>"
-CODE = re.compile(rf"{SET_AS_IT_IS}|<code>(?P<code>.*?)</code>", re.DOTALL)
+CODE = re.compile(rf"{SET_AS_IT_IS}|(?P<gap>(?<=[，。、；：]))?<code>(?P<code>.*?)</code>", re.DOTALL)
 LONG = 24  # characters of inline code that fit a line of the narrowest phone, also in a list or a note
 HYPHENATED = re.compile(r"(?<![^\s>])[^\s<>]*-[^\s<>]*(?![^\s<])")
 
@@ -43,7 +43,7 @@ def well_set(content: str) -> str:
 
 
 def _tied(found: re.Match[str]) -> str:
-    """Where Chinese may break without a space, Firefox breaks beside a formula only if it is told to."""
+    """Where Chinese may break without a space, Firefox breaks beside a formula or code only if it is told to."""
     before, formula, after = found["before"], found["formula"], found["after"] or ""
     together = f'<span class="tied">{before}{formula}{after}</span>' if before or after else formula
     return f"{_break(found['gap'])}{together}{_break(found['next'])}"
@@ -55,9 +55,12 @@ def _break(place: str | None) -> str:
 
 def _whole(found: re.Match[str]) -> str:
     """The style sheet keeps inline code on one line; what would not fit there may break, but not within an option."""
-    if found["code"] is None or len(html.unescape(re.sub("<[^>]*>", "", found["code"]))) <= LONG:
+    code = found["code"]
+    if code is None:
         return found[0]
-    return f'<code class="long">{HYPHENATED.sub(_option, found["code"])}</code>'
+    if len(html.unescape(re.sub("<[^>]*>", "", code))) <= LONG:
+        return f"{_break(found['gap'])}<code>{code}</code>"
+    return f'{_break(found["gap"])}<code class="long">{HYPHENATED.sub(_option, code)}</code>'
 
 
 def _option(found: re.Match[str]) -> str:
