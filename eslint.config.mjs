@@ -22,4 +22,5 @@ export default [
   },
   { files: ["docs/assets/site.js", "docs/overrides/.inline/*.js"], languageOptions: { sourceType: "script" } },
   { files: ["docs/assets/run-worker.js"], languageOptions: { globals: globals.worker } },
+  { files: ["docs/assets/search-worker.js"], languageOptions: { sourceType: "script", globals: globals.worker } },
 ];

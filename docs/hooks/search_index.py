@@ -17,6 +17,9 @@ from project import ROOT, kept
 TEXTS = {".md", ".ipynb", ".py", ".yml"}  # whatever puts text on a page
 LISTING = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 SAID = re.compile(r"<p>(?!<code>)(.*?)</p>", re.DOTALL)  # a paragraph, but no signature
+WORKER = re.compile(r'"((?:\.\./)*assets/javascripts/workers/)(search\.\w+\.min\.js)"')
+OURS = "on-demand.js"
+PLACES = {"search-worker.js": f"assets/javascripts/workers/{OURS}"}  # the theme's finds its languages by its address
 UNUSED = "\ue000"  # stands for all the words left out; a private character, so in no text
 
 
@@ -53,14 +56,22 @@ def use(path: Path) -> None:
     jieba.set_dictionary(str(path))
 
 
-def lighten(index: Path) -> None:
-    """Every page loads the index: no listings in it, and of a name in the reference its title and first sentence.
+def lighten(folder: Path) -> None:
+    """No listings in the index, of a reference entry its title and first sentence; nothing before it is asked.
 
+    Every page loads ``search_index.json``, so that keeps the settings alone; assets/search-worker.js fetches the words.
     A Chinese character of three bytes is lighter than an escape of six, gzipped too.
     """
+    index = folder / "search_index.json"
     found = json.loads(index.read_text(encoding="utf-8"))
     for entry in found["docs"]:
         entry["text"] = LISTING.sub("", entry["text"]).replace("\N{NO-BREAK SPACE}", " ")
         if "#" in entry["location"] and entry["location"].startswith("reference"):
             entry["text"] = next(filter(None, SAID.findall(entry["text"])), "")
-    index.write_text(json.dumps(found, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+    for path, content in ((folder / "words.json", found), (index, found | {"docs": []})):
+        path.write_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+
+
+def on_demand(output: str) -> str:
+    """A page whose search begins with the first question: by assets/search-worker.js, which is told the theme's."""
+    return WORKER.sub(rf'"\1{OURS}?\2"', output, count=1)

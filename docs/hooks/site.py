@@ -17,6 +17,7 @@ import explorer
 import expressions
 import figures
 import languages
+import listings
 import maths
 import notebooks
 import outputs
@@ -77,7 +78,7 @@ def on_files(files: Any, config: Any) -> Any:
     for file in files.documentation_pages():
         languages.pair(file, build.language, config.site_url)
     for path in sorted((ROOT / "docs" / "assets").glob("*.*")):  # scripts and logo serve both languages
-        _add(files, config, f"assets/{path.name}", path)
+        _add(files, config, search_index.PLACES.get(path.name, f"assets/{path.name}"), path)
     for name in explorer.NAMES:
         _add(files, config, f"assets/{name}", b"")
     _add(files, config, "assets/math.woff2", b"")
@@ -138,7 +139,7 @@ def on_page_content(content: str, page: Any, config: Any, files: Any) -> str:
         maths.retitle(page.toc, lambda title: typography.well_set(maths.inline(title)))
         content = typography.well_set(maths.typeset(content))
     build.letters |= maths.characters_of(content)
-    content = pyodide.mounted(figures.with_pictures(content))
+    content = pyodide.mounted(figures.with_pictures(listings.light(content)))
     return accessibility.scrolling_tables(content, build.language)
 
 
@@ -155,7 +156,7 @@ def on_env(env: Any, config: Any, files: Any) -> Any:
 
 def on_post_page(output: str, page: Any, config: Any) -> str:
     """A page in the theme's frame."""
-    return accessibility.named_search(output, config.theme["language"])
+    return search_index.on_demand(accessibility.named_search(output, config.theme["language"]))
 
 
 def on_post_template(output: str, template_name: str, config: Any) -> str:
@@ -171,7 +172,7 @@ def on_post_build(config: Any) -> None:
     with _blamed():
         figures.put(build.drawn, build.charts, build.language, site)
         explorer.put(build.traced, site / "assets")
-        search_index.lighten(site / "search" / "search_index.json")
+        search_index.lighten(site / "search")
         if build.language == "zh":
             english.put(session, build.aside, config)
 

@@ -393,7 +393,7 @@ def test_without_javascript_there_are_the_chart_and_a_table(watch, language):
 
 @both_languages
 def test_the_first_view_of_the_lesson_is_light(watch, language, site: Path):
-    """At most 200 KB, gzipped as a server would."""
+    """At most 150 KB, gzipped as a server would."""
     watch.open(language, "lesson")
     watch.settle()
     total = 0
@@ -403,7 +403,7 @@ def test_the_first_view_of_the_lesson_is_light(watch, language, site: Path):
         body = path.read_bytes()
         total += min(len(body), len(gzip.compress(body, 9)))
     print(f"first view of the lesson ({language}): {total / 1000:.1f} KB gzip in {len(watch.requests)} requests")
-    assert total <= 200_000
+    assert total <= 150_000
 
 
 ENDS = """

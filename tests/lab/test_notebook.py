@@ -248,7 +248,7 @@ def test_its_anchors_are_those_of_its_cells(site, language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_search_finds_its_sections(site, language):
-    index = site / ("" if language == "zh" else language) / "search" / "search_index.json"
+    index = site / ("" if language == "zh" else language) / "search" / "words.json"
     found = [entry["location"] for entry in json.loads(index.read_text(encoding="utf-8"))["docs"]]
     assert len(found) == len(set(found))
     assert "lab-notebook/#rotate" in found

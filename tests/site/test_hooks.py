@@ -1,6 +1,7 @@
 """The build's own functions, called without MkDocs."""
 
 import html
+import json
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ import calculator_process
 import expressions
 import jieba
 import languages
+import listings
 import maths
 import outputs
 import pytest
@@ -344,7 +346,18 @@ def test_what_belongs_together_stays_on_one_line(html, kept):
 
 
 def test_the_search_index_has_common_spaces(tmp_path):
-    index = tmp_path / "index.json"
+    index = tmp_path / "search_index.json"
     index.write_text('{"docs": [{"location": "a/", "text": "S\\u00a0=\\u00a02048"}]}', encoding="utf-8")
-    search_index.lighten(index)
-    assert "S = 2048" in index.read_text(encoding="utf-8")
+    search_index.lighten(tmp_path)
+    assert "S = 2048" in (tmp_path / "words.json").read_text(encoding="utf-8")
+    assert json.loads(index.read_text(encoding="utf-8")) == {"docs": []}  # that is what every page loads
+
+
+LISTINGS = ["lesson/index.html", "en/lesson/index.html", "lab/index.html", "lab-notebook/index.html"]
+
+
+def test_code_without_a_colour_of_its_own_has_no_element_of_its_own(site):
+    code = '<span class="k">return</span><span class="w"> </span><span class="n">a</span> <span class="o">&lt;</span>'
+    assert listings.light(code) == '<span class="k">return</span> a &lt;'
+    pages = [BeautifulSoup((site / path).read_text(encoding="utf-8"), "html.parser") for path in LISTINGS]
+    assert [len(page.select("pre .n, pre .o, pre .p, pre .w")) for page in pages] == [0] * len(LISTINGS)
