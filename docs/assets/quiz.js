@@ -122,7 +122,7 @@ function mountQuestion(root) {
   const asked = html("p", { id: `asked-${question.id}`, className: "asked" }, html("span", {}, ...summary.childNodes));
   asked.append(mark);
   summary.replaceChildren(words.answer);
-  if (question.kind === "choice") details.querySelector("p").remove(); // the list of options
+  if (question.kind === "choice") details.querySelector(".options").remove(); // the list of options
   const { fields, answer } = question.kind === "choice" ? choice(question, asked) : typed(question, asked, feedback);
   const form = html("form", { noValidate: true }, ...fields, check);
   form.addEventListener("submit", (event) => {

@@ -153,7 +153,7 @@ def quiz_block(page_language: str, calculator: Calculator, source: str, *_: Any,
         if worked["kind"] == "choice":
             right = next(option["text"] for option in worked["options"] if option["right"])
             listed = " / ".join(option["text"] for option in worked["options"])
-            asked = f"<p>{words['options']}{listed}</p>"
+            asked = f"<p class='options'>{words['options']}{listed}</p>"
         else:
             right, asked = f"{_shown(worked['answer'])} {worked['unit']}".strip(), ""
         # In a script element only "</" would be misread.

@@ -4,7 +4,7 @@ from project import ROOT, PageError
 
 FOLDER = ROOT / "docs" / "assets" / "styles"
 # A later one has the last word.
-PARTS = ("page", "theme", "figures", "tables", "numbers", "reference", "explorer", "quiz", "run")
+PARTS = ("page", "theme", "figures", "tables", "numbers", "reference", "explorer", "quiz", "run", "print")
 
 
 def sheet() -> bytes:

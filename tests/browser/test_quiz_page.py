@@ -228,7 +228,7 @@ def test_without_javascript_the_answers_unfold(watch, language):
     question = page.locator("#quiz-gqa-decode details")
     assert not question.locator("p").first.is_visible()
     question.locator("summary").click()
-    assert "4 FLOP/byte" in question.inner_text()
+    expect(question).to_contain_text("4 FLOP/byte")
 
 
 @pytest.mark.parametrize("watch", SCHEMES, indirect=True, ids=["light", "dark"])
