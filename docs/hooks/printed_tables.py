@@ -33,8 +33,11 @@ class Column:
 
 
 def are_in(text: str) -> bool:
-    """Whether any of it is a table."""
-    return any(len(_fields(block)) > 2 for block in _blocks(text))
+    """Whether any of it is a table in aligned columns. CSV may be aligned too: each line has as many commas."""
+    data = text.partition("\n\n")[0].splitlines()
+    commas = {line.count(",") for line in data}
+    csv = len(data) > 2 and len(commas) == 1 and commas != {0}
+    return not csv and any(len(_fields(block)) > 2 for block in _blocks(text))
 
 
 def shown(text: str, command: str, first: list[str]) -> str:

@@ -107,8 +107,8 @@ def test_printing_fetches_charts_that_nobody_scrolled_to(watch):
     page = watch.open("zh", "lesson")
     paper = page.pdf(format="A4")
     assert paper.startswith(b"%PDF")
-    charts = "[...document.querySelectorAll('picture.on-light img')].filter((chart) => !chart.naturalWidth).length"
-    assert page.evaluate(charts) == 0
+    charts = "[...document.querySelectorAll('picture.on-light img')]"
+    page.wait_for_function(f"{charts}.every((chart) => chart.naturalWidth)")
     assert page.locator(".answers").count() == 0  # put back
 
 

@@ -78,3 +78,9 @@ def test_a_column_that_is_not_there_is_refused():
         known("output-table", {"frist": "time"}, {}, {}, None)
     with pytest.raises(SuperFencesException, match=r"first is no option"):
         known("output", {"first": "time"}, {}, {}, None)
+
+
+def test_csv_in_aligned_columns_is_csv():
+    """What the explorer's program prints."""
+    lines = ("operator,  GFLOP,      MB", "q_proj  ,  184.1,   822.1", "lm_head ,  279.0,  1169.7", "", "memory: fits")
+    assert not are_in("\n".join(lines))
