@@ -388,7 +388,7 @@ def test_without_javascript_there_are_the_chart_and_a_table(watch, language):
     cells = page.locator(".explorer tr", has=page.get_by_role("rowheader", name="k_proj")).get_by_role("cell")
     assert cells.all_inner_texts() == ["26.3", "161.5", "162.9", "memory-bound", "0.160", "0.5%"]
     assert page.get_by_role("columnheader", name="FLOP/byte").count() == 1
-    assert "29.473 ms" in page.locator(".explorer").inner_text()
+    assert "29.473\N{NO-BREAK SPACE}ms" in page.locator(".explorer").inner_text()
 
 
 @both_languages
