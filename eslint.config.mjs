@@ -1,10 +1,11 @@
-// What the site ships runs in the reader's browser as it stands here: plain modules, one classic script, one worker.
+// What the site ships: plain modules that run as they stand here, one classic script, one worker, and the editor, which
+// the build puts together with CodeMirror.
 import js from "@eslint/js";
 import globals from "globals";
 
 export default [
   {
-    files: ["docs/assets/*.js", "docs/overrides/.inline/*.js"],
+    files: ["docs/assets/**/*.js", "docs/overrides/.inline/*.js"],
     ...js.configs.recommended,
     languageOptions: { globals: globals.browser },
     rules: {

@@ -11,16 +11,16 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import npm
 from languages import SITES
 from mkdocs.utils import get_relative_url
-from project import ROOT, PageError, kept
+from project import ROOT, kept
 
-PYODIDE = ROOT / "node_modules" / "pyodide"
+PYODIDE = npm.MODULES / "pyodide"
 FOLDER = "assets/pyodide/"
 SCRIPTS = {"pyodide.mjs": "pyodide.js", "pyodide.asm.mjs": "pyodide.asm.js"}  # many servers do not know .mjs
 WASM, LIBRARY = "pyodide.asm.wasm", "python_stdlib.zip"
 PARTS = ("roofline_calc/**/*.py", "roofline_calc/*.toml", "snippets/own/*")  # what the programs import and read
-BLOCK = '<div class="run highlight"'
 NOTICE = """\
 Files of Pyodide {version}, unmodified: two are renamed, one is compressed. Pyodide is licensed under the MPL 2.0, its
 source is at https://github.com/pyodide/pyodide. It contains CPython, under the PSF License, https://www.python.org/.
@@ -28,24 +28,13 @@ source is at https://github.com/pyodide/pyodide. It contains CPython, under the 
 
 
 def version() -> str:
-    """The version of Pyodide that is installed.
-
-    Raises:
-        PageError: none is.
-    """
-    package = PYODIDE / "package.json"
-    if not package.is_file():
-        raise PageError(
-            "node_modules/pyodide, which runs the pages' programs in the browser, is missing. `make serve` and "
-            "`make build` install it; so does `npm ci --ignore-scripts`, where there is no npm after "
-            "`pip install -r requirements/npm.txt`."
-        )
-    return str(json.loads(package.read_text(encoding="utf-8"))["version"])
+    """The version of Pyodide that is installed."""
+    return str(npm.package("pyodide", "runs the pages' programs in the browser")["version"])
 
 
 def compressed() -> Path:
     """The WebAssembly, gzipped so that it is as small on any host: made once after an `npm ci`, which throws it out."""
-    path = ROOT / "node_modules" / ".cache" / f"pyodide-{version()}" / f"{WASM}.gz"
+    path = npm.MODULES / ".cache" / f"pyodide-{version()}" / f"{WASM}.gz"
     return kept(path, lambda: gzip.compress((PYODIDE / WASM).read_bytes(), mtime=0))
 
 
@@ -83,8 +72,3 @@ def files(language: str) -> Iterator[tuple[str, bytes | Path]]:
     yield FOLDER + LIBRARY, PYODIDE / LIBRARY
     yield FOLDER + "programs.zip", programs()
     yield FOLDER + "NOTICE.txt", NOTICE.format(version=version()).encode()
-
-
-def mounted(content: str) -> str:
-    """Have run.js come to the marked listings, and keep them out of the search index, which each first view fetches."""
-    return content.replace(BLOCK, f'{BLOCK} data-mount="run" data-search-exclude')

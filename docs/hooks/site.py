@@ -12,6 +12,7 @@ from typing import Any
 
 import accessibility
 import downloads
+import editor
 import english
 import explorer
 import expressions
@@ -85,7 +86,7 @@ def on_files(files: Any, config: Any) -> Any:
     _add(files, config, "roofline-lab.zip", downloads.lab_archive(build.language))
     with _blamed():
         _add(files, config, "assets/site.css", styles.sheet())
-        for name, content in pyodide.files(build.language):
+        for name, content in [*pyodide.files(build.language), *editor.files(build.language)]:
             _add(files, config, name, content)
     return files
 
@@ -138,8 +139,9 @@ def on_page_content(content: str, page: Any, config: Any, files: Any) -> str:
         unexpanded.refuse(content)
         maths.retitle(page.toc, lambda title: typography.well_set(maths.inline(title)))
         content = typography.well_set(maths.typeset(content))
+        content = listings.mounted(content, page.file.content_string)
     build.letters |= maths.characters_of(content)
-    content = pyodide.mounted(figures.with_pictures(listings.light(content)))
+    content = figures.with_pictures(listings.light(content))
     return accessibility.scrolling_tables(content, build.language)
 
 

@@ -1,4 +1,4 @@
-"""What runs in the page: the runner, on any CPython; Pyodide, once in the site; each listing, marked or not."""
+"""What runs in the page: the runner, on any CPython; Pyodide and the editor, once in the site; each listing."""
 
 import gzip
 import io
@@ -8,6 +8,9 @@ import subprocess
 import sys
 import zipfile
 
+import editor
+import listings
+import npm
 import pages
 import pyodide
 import pytest
@@ -119,10 +122,70 @@ def test_the_first_run_fetches_what_the_lesson_says(site):
     assert sum(path.stat().st_size for path in folder.iterdir()) <= 8e6
 
 
-def test_without_pyodide_the_build_stops_and_names_the_cure(monkeypatch, tmp_path):
-    monkeypatch.setattr(pyodide, "PYODIDE", tmp_path)
-    with pytest.raises(PageError, match=r"node_modules/pyodide.* is missing.*`npm ci --ignore-scripts`"):
-        pyodide.version()
+def test_both_languages_share_one_editor(site):
+    assert list(site.rglob("editor-NOTICE.txt")) == [site / "assets" / "editor-NOTICE.txt"]
+    script = site / ROOTS["en"] / "assets" / "editor.js"
+    leads_to = re.fullmatch(r'export \* from "([^"]+)";\n', script.read_text(encoding="utf-8"))[1]
+    assert (script.parent / leads_to).resolve() == (site / "assets" / "editor.js").resolve()
+    assert len(gzip.compress((site / "assets" / "editor.js").read_bytes(), 9)) <= 110_000
+
+
+def test_the_editors_notice_has_the_licence_of_every_package_in_it(site):
+    notice = (site / "assets" / "editor-NOTICE.txt").read_text(encoding="utf-8")
+    found = editor.packages()
+    assert {"@codemirror/view", "@lezer/common", "style-mod"} <= found.keys()  # what ours import, and what those need
+    for name, version in found.items():
+        assert f"{name} {version}" in notice
+        assert (npm.MODULES / name / "LICENSE").read_text(encoding="utf-8").strip() in notice
+
+
+def test_the_editor_is_put_together_once_and_anew_when_it_changes(monkeypatch, tmp_path):
+    settings = tmp_path / "docs" / "assets" / "editor" / "editor.js"
+    settings.parent.mkdir(parents=True)
+    monkeypatch.setattr(editor, "ROOT", tmp_path)
+    monkeypatch.setattr(editor, "SOURCES", settings.parent)
+    settings.write_text("export const answer = 42;", encoding="utf-8")
+    first = editor.script()
+    assert "42" in first.read_text(encoding="utf-8")
+    first.write_bytes(b"kept")
+    assert editor.script().read_bytes() == b"kept"
+    settings.write_text("export const answer = 43;", encoding="utf-8")
+    assert "43" in editor.script().read_text(encoding="utf-8")
+    settings.write_text("export const answer = ;", encoding="utf-8")
+    with pytest.raises(PageError, match=r"docs/assets/editor: .*Unexpected"):
+        editor.script()
+
+
+def test_without_what_comes_from_npm_the_build_stops_and_names_the_cure(monkeypatch, tmp_path):
+    monkeypatch.setattr(npm, "MODULES", tmp_path)
+    missing = {"pyodide": pyodide.version, "@esbuild": editor.script, r"(@?\w+)": editor.packages}
+    for name, needs_it in missing.items():
+        with pytest.raises(PageError, match=rf"node_modules/{name}.* is missing.*`npm ci --ignore-scripts`"):
+            needs_it()
+    (tmp_path / "nameless").mkdir()
+    with pytest.raises(PageError, match=r"node_modules/nameless has no LICENSE"):
+        editor.licence("nameless")
+
+
+FENCE = '```{{ .python .run title="program.py"{} }}'
+CODE = '<span class="n">M</span> = 1\nN = &quot;2&quot;\nN = 3\n'
+SHOWN = f'<div class="run highlight"{{}}><pre><code>{CODE}</code></pre></div>'
+
+
+@pytest.mark.parametrize(
+    ("mark", "said"),
+    [
+        ("", "it does not say so"),
+        (' data-edit="K ="', 'not exactly one of its lines begins with "K ="'),
+        (' data-edit="N ="', 'not exactly one of its lines begins with "N ="'),
+    ],
+)
+def test_a_listing_that_does_not_say_at_which_line_its_editor_opens_stops_the_build(mark, said):
+    source = FENCE.format(' data-edit="M"') + f'\nM\n```\n\n{FENCE.format(mark)}\n--8<-- "program.py"\n```\n'
+    with pytest.raises(PageError, match=f"^line 5: .*{re.escape(said)}: write data-edit="):
+        listings.mounted(SHOWN.format(mark), source)
+    marked = SHOWN.format(' data-edit="M = 1"')
+    assert 'data-mount="run"' in listings.mounted(marked, source)
 
 
 def test_the_lock_file_names_no_registry_and_pins_what_package_json_pins():
@@ -131,7 +194,8 @@ def test_the_lock_file_names_no_registry_and_pins_what_package_json_pins():
         package.pop("funding", None)  # where its authors ask for money
     assert "://" not in json.dumps(packages)
     asked = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))
-    assert list(asked["dependencies"]) == ["pyodide"]  # all that the site serves
+    served = {"pyodide", *editor.packages()}  # the site serves what it depends on, and what that needs
+    assert set(asked["dependencies"]) <= served
     for name, version in (asked["dependencies"] | asked["devDependencies"]).items():
         assert version == packages[f"node_modules/{name}"]["version"]
 
@@ -149,9 +213,9 @@ def test_every_python_listing_runs_or_is_known_not_to(language):
 
 
 def test_the_scripts_are_small(site):
-    """About 5 KB, gzipped as a server would, and half a KB that listings, questions and the explorer share."""
+    """About 6.5 KB, gzipped as a server would, and half a KB that listings, questions and the explorer share."""
     def size(*names: str) -> int:
         return sum(len(gzip.compress((site / "assets" / name).read_bytes(), 9)) for name in names)
 
-    assert size("run.js", "run-worker.js", "runtime.js") <= 5_200
+    assert size("run.js", "run-python.js", "run-words.js", "run-worker.js", "runtime.js") <= 6_600
     assert size("dom.js") <= 600
