@@ -60,6 +60,7 @@ export class Panel {
   // The program can be run once it is looked at.
   program() {
     const listing = html("div", { className: "run" }, html("pre", {}, this.code));
+    listing.dataset.edit = "batch"; // where its editor opens
     const program = html("details", {}, html("summary", { textContent: words.python }), listing);
     const makeRunnable = async () => {
       this.restore = (await import("./run.js")).mount(listing, "explorer.py");

@@ -1,124 +1,11 @@
-// Run and edit a listing in its page. Python is fetched and started, in a worker, at the first press of "Run".
-import { button, html, inLanguage, write } from "./dom.js";
+// Run and edit a listing in its page. Python is fetched at the first press of "Run", the editor at the first of "Edit".
+import { button, html, write } from "./dom.js";
+import { Program } from "./run-python.js";
+import { words } from "./run-words.js";
 import { size } from "./runtime.js";
 
-const WORDS = {
-  zh: {
-    run: "运行",
-    edit: "编辑",
-    reset: "还原",
-    stop: "停止",
-    code: (name) => `编辑 ${name}`,
-    output: (name) => `${name} 的输出`,
-    loading: (got, all) => `正在下载 Python，只需一次：${got} / ${all} MB`,
-    starting: "正在启动 Python…",
-    running: "正在运行…",
-    done: (ms) => `运行完毕，${ms} ms`,
-    failed: "程序出错，原因在输出末尾。",
-    stopped: "已停止。",
-    lost: "网络断了，Python 没有下载完。连上网再按「运行」。",
-    broken: (why) => `Python 停了：${why}。再按「运行」会重新启动。`,
-    cut: "输出太长，后面的不再显示。",
-    missing: "网页里只有 Python 标准库和 roofline_calc。",
-  },
-  en: {
-    run: "Run",
-    edit: "Edit",
-    reset: "Reset",
-    stop: "Stop",
-    code: (name) => `Edit ${name}`,
-    output: (name) => `Output of ${name}`,
-    loading: (got, all) => `Fetching Python, this once: ${got} of ${all} MB`,
-    starting: "Starting Python…",
-    running: "Running…",
-    done: (ms) => `Finished in ${ms} ms`,
-    failed: "It failed; the output ends with the reason.",
-    stopped: "Stopped.",
-    lost: "The connection broke before all of Python was here. Once it is back, press Run again.",
-    broken: (why) => `Python broke down: ${why}. Press Run to start it anew.`,
-    cut: "The output is too long; the rest is not shown.",
-    missing: "In the page there are only Python's standard library and roofline_calc.",
-  },
-};
-const words = inLanguage(WORDS);
-
-// ---------------------------------------------------------------------- one Python for the page, one program at a time
-
-const GRACE = 120; // ms a program has to end when it is told to
-
-let worker;
-let fetched; // bytes of Python
-let job; // the listing whose program it is
-let state; // of it: starting, running or stopping
-let leave; // to go on: see run-worker.js
-
-function start() {
-  const mine = new Worker(new URL("run-worker.js", import.meta.url), { type: "module" });
-  worker = mine;
-  fetched = 0;
-  // A worker that was ended may still have last words.
-  mine.onmessage = ({ data }) => {
-    if (mine === worker) hear(data);
-  };
-  mine.onerror = ({ message }) => {
-    if (mine === worker) end(message ? words.broken(message) : words.lost);
-  };
-}
-
-function begin(listing, program) {
-  if (job) end(words.stopped);
-  job = listing;
-  state = "starting";
-  leave = URL.createObjectURL(new Blob());
-  job.say(worker ? words.running : words.starting);
-  if (!worker) start();
-  worker.postMessage({ ...program, leave, missing: words.missing });
-}
-
-function hear({ kind, ...data }) {
-  if (kind === "progress") {
-    fetched += data.bytes;
-    job?.loading(fetched);
-  } else if (kind === "lost") end(words.lost);
-  else if (kind === "broken") end(words.broken(data.text));
-  else if (kind === "ready" && state === "starting") {
-    state = "running";
-    job.say(words.running);
-  } else if (kind === "output") job?.print(data.text);
-  else if (kind === "cut") job?.print(`\n${words.cut}\n`);
-  else if (kind === "done") finish(state === "stopping" ? words.stopped : outcome(data));
-}
-
-function outcome({ well, ms }) {
-  return well ? words.done(ms.toFixed()) : words.failed;
-}
-
-// A program that runs is interrupted. One that will not end, or has not begun, loses its worker; the next gets a new
-// one.
-function stop() {
-  const told = leave;
-  const wait = state === "running" ? GRACE : 0;
-  state = "stopping";
-  URL.revokeObjectURL(leave);
-  setTimeout(() => {
-    if (leave === told) end(words.stopped);
-  }, wait);
-}
-
-function end(said) {
-  worker?.terminate();
-  worker = undefined;
-  finish(said);
-}
-
-function finish(said) {
-  const ended = job;
-  URL.revokeObjectURL(leave);
-  job = leave = undefined;
-  ended?.end(said);
-}
-
-// --------------------------------------------------------------------------------------------------------- one listing
+const FOLD = 100; // lines of output that are shown without being asked for
+const SHORTCUT = /^(Mac|iP)/.test(navigator.platform) ? "⌘ Enter" : "Ctrl+Enter";
 
 // Gives back what makes the listing as it was, for one that changes.
 export function mount(root, name = root.querySelector(".filename").textContent) {
@@ -126,16 +13,23 @@ export function mount(root, name = root.querySelector(".filename").textContent) 
   const listing = root.querySelector("pre");
   const run = button(words.run, press);
   const edit = button(words.edit, open);
-  const reset = button(words.reset, restore, { hidden: true });
-  const halt = button(words.stop, stop, { hidden: true });
+  const reset = button(words.reset, askAndRestore, { hidden: true });
+  const halt = button(words.stop, () => program.stop(), { hidden: true });
   const bar = html("progress", { max: size, ariaHidden: true, hidden: true });
   const status = html("span", { role: "status" });
   const log = { className: "printed", role: "log", ariaLabel: words.output(name), tabIndex: 0, hidden: true };
   const output = html("pre", log);
+  const fold = button("", unfold, { hidden: true });
+  const place = html("div", { className: "editor", hidden: true });
+  let program; // while it runs
   let editor;
+  let asked; // for the editor
   let printed = "";
+  let rows;
   let frame;
-  root.append(html("div", { className: "bar" }, run, edit, reset, halt, bar, status), output);
+  listing.after(place);
+  root.append(html("div", { className: "bar" }, run, edit, reset, halt, bar, status), output, fold);
+  place.addEventListener("keydown", type, true); // before the editor, which has a use of its own for it
 
   // A button that goes while it has the focus leaves it to another.
   function hide(gone, heir) {
@@ -144,10 +38,26 @@ export function mount(root, name = root.querySelector(".filename").textContent) 
     if (focused) heir.focus();
   }
 
+  // The last lines are the point: what is folded, or too wide for a fold, shows its end.
   function show() {
     frame = undefined;
+    const followed = output.scrollTop + output.clientHeight >= output.scrollHeight - 1;
+    rows += printed.split("\n").length - 1;
     output.append(printed);
     printed = "";
+    if (fold.hidden && rows > FOLD) {
+      output.classList.add("folded");
+      fold.hidden = false;
+    }
+    if (output.classList.contains("folded")) write(fold, words.all(rows));
+    if (followed) output.scrollTop = output.scrollHeight;
+  }
+
+  function unfold() {
+    const folded = output.classList.toggle("folded");
+    write(fold, folded ? words.all(rows) : words.fold);
+    if (folded) output.scrollTop = output.scrollHeight;
+    fold.scrollIntoView({ block: "nearest" });
   }
 
   const mine = {
@@ -166,6 +76,7 @@ export function mount(root, name = root.querySelector(".filename").textContent) 
       frame ??= requestAnimationFrame(show);
     },
     end(said) {
+      program = undefined;
       show();
       this.say(said);
       run.ariaDisabled = null;
@@ -174,50 +85,83 @@ export function mount(root, name = root.querySelector(".filename").textContent) 
     },
   };
 
-  function press() {
-    if (job === mine) return;
+  function clear() {
     output.replaceChildren();
+    output.classList.remove("folded");
+    fold.hidden = true;
+    rows = 0;
+  }
+
+  function press() {
+    if (program) return;
+    clear();
     output.hidden = halt.hidden = false;
     run.ariaDisabled = "true";
-    begin(mine, { code: editor?.value ?? code.textContent, name });
+    program = new Program(mine, { code: current(), name });
     output.scrollIntoView({ block: "nearest" });
   }
 
-  function open() {
-    const plain = { wrap: "off", spellcheck: false, autocapitalize: "off" };
-    const rows = Math.min(code.textContent.split("\n").length, 24);
-    editor = html("textarea", { value: code.textContent, rows, ariaLabel: words.code(name), ...plain });
-    editor.setSelectionRange(0, 0);
-    editor.addEventListener("keydown", type);
-    listing.hidden = true;
-    listing.after(editor);
-    edit.hidden = true;
-    reset.hidden = false;
-    editor.focus();
+  function current() {
+    return editor?.text() ?? code.textContent;
+  }
+
+  async function open() {
+    if (asked) return;
+    const request = (asked = {});
+    edit.ariaDisabled = "true";
+    if (!program) mine.say(words.opening);
+    const found = await import("./editor.js").catch(() => ({ open: plain, said: words.plain }));
+    if (asked !== request) return; // the listing is another by now
+    if (!program) mine.say(found.said ?? "");
+    listing.hidden = edit.hidden = true;
+    place.hidden = reset.hidden = false;
+    run.append(html("kbd", { textContent: SHORTCUT }));
+    editor = found.open(place, code.textContent, root.dataset.edit, words.code(name));
+    place.scrollIntoView({ block: "nearest" });
+  }
+
+  function askAndRestore() {
+    if (current() === code.textContent) return restore();
+    const close = (answer) => button(words[answer], () => dialog.close(answer));
+    const asking = html("p", { textContent: words.sure(name) });
+    const dialog = html("dialog", { ariaLabel: words.sure(name) }, asking, close("keep"), close("discard"));
+    dialog.onclose = () => {
+      dialog.remove(); // which gives the focus back
+      if (dialog.returnValue === "discard") restore();
+    };
+    root.append(dialog);
+    dialog.showModal();
   }
 
   function restore() {
-    if (job === mine) stop();
-    editor?.remove();
-    editor = undefined;
+    program?.stop();
+    asked = editor = undefined;
+    place.replaceChildren();
+    place.hidden = output.hidden = fold.hidden = true;
     listing.hidden = edit.hidden = false;
-    output.hidden = true;
+    edit.ariaDisabled = null;
+    run.textContent = words.run;
     mine.say("");
     hide(reset, edit);
   }
 
   function type(event) {
-    if (event.key !== "Enter" || event.isComposing) return;
-    if (event.ctrlKey || event.metaKey) {
-      event.preventDefault();
-      return press();
-    }
-    const line = editor.value.slice(0, editor.selectionStart).split("\n").at(-1);
-    const indent = line.match(/^ */)[0] + (/:\s*$/.test(line) ? "    " : "");
-    if (!indent) return;
+    if (event.key !== "Enter" || event.isComposing || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
-    document.execCommand("insertText", false, `\n${indent}`); // unlike a change of the value, it can be undone
+    event.stopPropagation();
+    press();
   }
 
   return restore;
+}
+
+// Where the editor cannot be fetched, the browser's own box.
+function plain(place, code, start, label) {
+  const quiet = { wrap: "off", spellcheck: false, autocapitalize: "off" };
+  const box = html("textarea", { value: code, rows: 24, ariaLabel: label, ...quiet });
+  const at = Math.max(`\n${code}`.indexOf(`\n${start}`), 0);
+  place.append(box);
+  box.setSelectionRange(at, at);
+  box.focus();
+  return { text: () => box.value };
 }

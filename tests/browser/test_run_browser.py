@@ -1,5 +1,6 @@
 """Run, Edit, Reset and Stop in real browsers: by mouse, keyboard and touch, wide and narrow, in both palettes."""
 
+import re
 import subprocess
 import sys
 import time
@@ -9,47 +10,13 @@ from pathlib import Path
 import pytest
 from chromium import PHONE, SCHEMES, Watch, violations
 from firefox import Firefox, firefox
-from playwright.sync_api import Browser, Locator, Page, expect
+from listing import COLD, WORDS, button, edit, ends, fill, lines, listing, run_code
+from playwright.sync_api import Browser, expect
 from support import LANGUAGES, ROOT, ROOTS, Files, Server
 
-WORDS = {
-    "zh": {
-        "run": "运行", "edit": "编辑", "reset": "还原", "stop": "停止", "code": "编辑 calculator.py",
-        "done": "运行完毕", "failed": "程序出错", "stopped": "已停止", "lost": "网络断了",
-        "cut": "输出太长", "missing": "网页里只有 Python 标准库和 roofline_calc。", "python": "得到同样数字的 Python",
-        "loading": "正在下载 Python", "batch": "batch（序列数）",
-    },
-    "en": {
-        "run": "Run", "edit": "Edit", "reset": "Reset", "stop": "Stop", "code": "Edit calculator.py",
-        "done": "Finished in", "failed": "It failed", "stopped": "Stopped.", "lost": "The connection broke",
-        "cut": "The output is too long", "missing": "only Python's standard library and roofline_calc.",
-        "python": "Python that gives the same numbers", "loading": "Fetching Python", "batch": "batch (sequences)",
-    },
-}
 WIDE = {"viewport": {"width": 1440, "height": 900}}
 TOUCH = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
-COLD = 90_000  # ms until Python has been fetched and started, on a busy machine
 both_languages = pytest.mark.parametrize("language", LANGUAGES)
-
-
-def listing(page: Page, language: str) -> Locator:
-    """The page's runnable listing, in sight and with its buttons."""
-    if page.url.partition("?")[0].endswith("explorer/"):
-        page.get_by_text(WORDS[language]["python"], exact=True).click()
-    block = page.locator("div.run")
-    block.scroll_into_view_if_needed()
-    button(block, language, "run").wait_for()
-    return block
-
-
-def button(block: Locator, language: str, name: str) -> Locator:
-    return block.get_by_role("button", name=WORDS[language][name], exact=True)
-
-
-def ends(block: Locator, language: str, how: str) -> str:
-    """What was printed, once the status says so."""
-    expect(block.get_by_role("status")).to_contain_text(WORDS[language][how], timeout=COLD)
-    return block.locator(".printed").evaluate("output => output.textContent")
 
 
 def cpython(code: str) -> str:
@@ -69,7 +36,7 @@ def test_a_listing_prints_what_cpython_prints_and_nothing_was_loaded_before(watc
     page = watch.open(language, path)
     block = listing(page, language)
     watch.settle()
-    assert [url for url in watch.requests if "pyodide" in url or "run-worker" in url] == []
+    assert [url for url in watch.requests if re.search("pyodide|run-worker|editor", url)] == []
     button(block, language, "run").click()
     assert ends(block, language, "done") == cpython(block.locator("pre code").text_content())
     assert len([url for url in watch.requests if "/assets/pyodide/" in url]) == 5
@@ -77,8 +44,9 @@ def test_a_listing_prints_what_cpython_prints_and_nothing_was_loaded_before(watc
     assert [url for url in watch.requests if not url.startswith(own)] == []
     assert watch.complaints == []
     assert violations(page, "div.run") == []
-    button(block, language, "edit").click()
+    edit(block, language)
     assert violations(page, "div.run") == []
+    assert watch.complaints == []
 
 
 @pytest.mark.parametrize("watch", [TOUCH], indirect=True, ids=["320"])
@@ -89,8 +57,10 @@ def test_by_touch_on_a_phone(watch, language):
     height = block.bounding_box()["height"]
     button(block, language, "edit").tap()
     code = block.get_by_role("textbox", name=WORDS[language]["code"])
-    assert code.input_value() == block.locator("pre code").text_content()
-    code.fill("def f(x):\n    return 1 / x\nprint('算')\nf(0)")
+    expect(code).to_be_focused()
+    assert code.evaluate("box => getComputedStyle(box).fontSize") == "16px"  # or an iPhone zooms in
+    expect(button(block, language, "run").locator("kbd")).to_be_hidden()  # no keyboard, no shortcut
+    fill(code, "def f(x):\n    return 1 / x\nprint('算')\nf(0)")
     button(block, language, "run").tap()
     printed = ends(block, language, "failed")
     assert printed.startswith("算\nTraceback (most recent call last):\n")
@@ -102,6 +72,7 @@ def test_by_touch_on_a_phone(watch, language):
         assert min(box["width"], box["height"]) >= 24
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     button(block, language, "reset").tap()
+    button(block, language, "discard").tap()
     expect(code).to_have_count(0)
     expect(block.locator(".printed")).to_be_hidden()
     assert block.bounding_box()["height"] == pytest.approx(height, abs=2)
@@ -118,32 +89,58 @@ def test_by_keyboard_alone(watch, language):
     page.keyboard.press("Enter")
     code = block.get_by_role("textbox", name=words["code"])
     expect(code).to_be_focused()
+    expect(code).to_have_accessible_description(re.compile(words["hint"]))
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("for M in range(3):\nfor K in range(1):\nprint(M)\nimport torch")  # Enter indents, and keeps it
-    assert code.input_value().splitlines()[1:] == ["    for K in range(1):", "        print(M)", "        import torch"]
-    typed = code.input_value()
+    indented = ["    for K in range(1):", "        print(M)", "        import torch"]
+    assert lines(code)[1:4] == indented
+    for key, indent in (("Home", 8), ("Backspace", 4), ("Tab", 8), ("Shift+Tab", 4), ("Shift+Tab", 0)):
+        page.keyboard.press(key)
+        assert lines(code)[3] == " " * indent + "import torch", key
+    expect(code).to_be_focused()
     page.keyboard.press("ControlOrMeta+z")
-    assert code.input_value() != typed
-    code.fill("for M in range(3): print(M)\nimport torch")
-    page.keyboard.press("ControlOrMeta+Enter")
+    assert lines(code)[3] != "import torch"
+    page.keyboard.press("ControlOrMeta+y")
+    assert lines(code)[3] == "import torch"
+    page.keyboard.press("ControlOrMeta+f")
+    expect(block.get_by_role("textbox", name=words["find"], exact=True)).to_be_focused()
+    expect(block.get_by_role("button", name=words["next"], exact=True)).to_be_visible()
+    page.keyboard.type("range(1)\n")
+    expect(block.locator(".cm-searchMatch")).to_have_text("range(1)")
+    assert violations(page, "div.run") == []
+    page.keyboard.press("Escape")
+    expect(code).to_be_focused()
+    page.keyboard.press("ControlOrMeta+Enter")  # which the button says
+    expect(button(block, language, "run")).to_have_accessible_name(f"{words['run']} Ctrl+Enter")
     printed = ends(block, language, "failed")
     assert printed.startswith("0\n1\n2\nTraceback")
     assert printed.rstrip().endswith(words["missing"])
     expect(code).to_be_focused()
+    page.keyboard.press("Escape")
     page.keyboard.press("Tab")  # leaves the editor
     expect(button(block, language, "run")).to_be_focused()
     page.keyboard.press("Enter")
     ends(block, language, "failed")
     expect(button(block, language, "run")).to_be_focused()
     page.keyboard.press("Tab")
-    page.keyboard.press("Enter")  # Reset, which goes
+    for last in ("Escape", "Enter"):  # Reset asks, and takes no for an answer
+        page.keyboard.press("Enter")
+        asking = block.get_by_role("dialog", name="calculator.py")
+        expect(asking.get_by_role("button", name=words["keep"])).to_be_focused()
+        assert violations(page, "div.run dialog") == []
+        page.keyboard.press(last)
+        expect(asking).to_have_count(0)
+        expect(button(block, language, "reset")).to_be_focused()
+        assert lines(code)[0] == "for M in range(3):"
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # the changes go, and Reset with them
+    expect(button(block, language, "edit")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(code).to_be_focused()
+    button(block, language, "reset").click()  # nothing to lose
     expect(button(block, language, "edit")).to_be_focused()
     assert watch.complaints == []
-
-
-def run_code(block: Locator, language: str, code: str) -> None:
-    block.locator("textarea").fill(code)
-    button(block, language, "run").click()
 
 
 # Seconds from the press on Stop: until the page says so, and until the program's last sign of life.
@@ -172,7 +169,7 @@ while True:
 def test_an_endless_loop_is_stopped_while_the_page_lives(watch):
     language = "en"
     block = listing(watch.open(language, "lesson"), language)
-    button(block, language, "edit").click()
+    edit(block, language)
     run_code(block, language, BEATING)
     expect(block.locator(".printed")).to_have_text("start\n", timeout=COLD)  # although it goes on
     assert block.page.evaluate("1 + 1") == 2
@@ -202,7 +199,7 @@ def test_a_flood_of_output_is_cut(watch):
     button(block, language, "run").click()
     button(block, language, "stop").click()  # before Python is there
     ends(block, language, "stopped")
-    button(block, language, "edit").click()
+    edit(block, language)
     run_code(block, language, "i = 0\nwhile True:\n    print(i)\n    i += 1")
     printed = block.locator(".printed")
     expect(printed).to_contain_text(WORDS[language]["cut"], timeout=COLD)
@@ -219,12 +216,12 @@ def test_a_turn_of_a_knob_in_the_explorer_puts_its_program_back(watch):
     page = watch.open(language, "explorer")
     page.locator(".explorer .point").first.wait_for()
     block = listing(page, language)
-    button(block, language, "edit").click()
+    edit(block, language)
     run_code(block, language, "print('mine')")
     assert ends(block, language, "done") == "mine\n"
     field = page.get_by_role("textbox", name=WORDS[language]["batch"], exact=True)
     field.fill("64")
-    expect(block.locator("textarea")).to_have_count(0)
+    expect(block.locator(".cm-editor")).to_have_count(0)
     expect(block.locator(".printed")).to_be_hidden()
     button(block, language, "run").click()
     code = block.locator("pre code").text_content()
@@ -287,8 +284,9 @@ def test_without_javascript_a_listing_is_a_listing(watch, language):
     assert block.locator("pre code").is_visible()
 
 
-BUTTON = "[...document.querySelectorAll('.run .bar button')].find((b) => b.textContent == '{}')"
-STATUS, PRINTED, CODE = (f"document.querySelector('.run {part}')" for part in ("[role=status]", ".printed", "textarea"))
+BUTTON = "[...document.querySelectorAll('.run button')].find((b) => b.textContent.startsWith('{}'))"
+PARTS = ("[role=status]", ".printed", ".cm-content")
+STATUS, PRINTED, CODE = (f"document.querySelector('.run {part}')" for part in PARTS)
 
 
 def says(tab: Firefox, word: str) -> None:
@@ -317,7 +315,7 @@ def test_in_firefox(site, served, language, dark, width, pointer):
         assert tab.evaluate(f"{PRINTED}.textContent") == cpython(code)
 
         tap("edit")
-        assert tab.evaluate(f"document.activeElement == {CODE}")
+        tab.wait(f"{CODE} && document.activeElement == {CODE}")
         tab.press("Control", "a")
         tab.type("print('go')\nif 1:\n1 / 0")
         tab.press("Control", "Enter")
@@ -335,7 +333,13 @@ def test_in_firefox(site, served, language, dark, width, pointer):
             assert told <= 0.2, after
             says(tab, words["stopped"])
             tab.tap(CODE, pointer)
+        tab.press("Control", "a")
+        tab.type("if 1:")
+        tab.press("Tab")
+        tab.type("1")
+        assert tab.evaluate(f"{CODE}.innerText").startswith("if 1:   1")
         tap("reset")
+        tap("discard")
         assert tab.evaluate(CODE) is None
         assert tab.evaluate(f"document.activeElement == {BUTTON.format(words['edit'])}")
         tap("run")
