@@ -17,7 +17,7 @@ from project import ROOT, kept
 TEXTS = {".md", ".ipynb", ".py", ".yml"}  # whatever puts text on a page
 LISTING = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 SAID = re.compile(r"<p>(?!<code>)(.*?)</p>", re.DOTALL)  # a paragraph, but no signature
-WORKER = re.compile(r'"((?:\.\./)*assets/javascripts/workers/)(search\.\w+\.min\.js)"')
+WORKER = re.compile(r'"([^"]*assets/javascripts/workers/)(search\.\w+\.min\.js)"')
 OURS = "on-demand.js"
 PLACES = {"search-worker.js": f"assets/javascripts/workers/{OURS}"}  # the theme's finds its languages by its address
 UNUSED = "\ue000"  # stands for all the words left out; a private character, so in no text

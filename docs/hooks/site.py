@@ -163,7 +163,7 @@ def on_post_page(output: str, page: Any, config: Any) -> str:
 
 def on_post_template(output: str, template_name: str, config: Any) -> str:
     """What has the theme's frame and is no page: the one that is shown where there is none."""
-    return accessibility.named_search(output, config.theme["language"])
+    return on_post_page(output, None, config)
 
 
 def on_post_build(config: Any) -> None:

@@ -57,6 +57,28 @@ def test_search_finds_the_lesson(watch, language):
     assert watch.complaints == []
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_search_finds_the_lesson_from_where_there_is_no_page(watch, language):
+    """That page tells its reader to search; its scripts have other addresses than a page's."""
+    page = watch.page
+    page.goto(f"{watch.root}{ROOTS[language]}404.html")
+    page.keyboard.press("/")
+    page.keyboard.type("roofline")
+    expect(page.locator(".md-search-result__link[href*='lesson']").first).to_be_visible()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_search_loads_no_words_before_the_first_question(watch, language):
+    page = watch.open(language, "lesson")
+    page.keyboard.press("/")
+    watch.settle()
+    words = f"{watch.root}{ROOTS[language]}search/words.json"
+    assert words not in watch.requests
+    page.keyboard.type("r")
+    expect(page.locator(".md-search-result__link").first).to_be_visible()
+    assert watch.requests.count(words) == 1
+
+
 @pytest.mark.parametrize("watch", SCHEMES, indirect=True, ids=["light", "dark"])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_charts_and_maths_show_in_each_palette(watch, language):

@@ -51,3 +51,9 @@ def test_a_heading_s_link_is_named_in_the_page_s_language(site, language, title)
         links = BeautifulSoup(text, "html.parser").select("a.headerlink")
         assert len(links) > 3
         assert {link["title"] for link in links} == {title}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_home_page_names_the_site_once(site, language):
+    page = BeautifulSoup((site / ROOTS[language] / "index.html").read_text(encoding="utf-8"), "html.parser")
+    assert page.title.text == {"zh": "算子 Roofline", "en": "Operator Roofline"}[language]
